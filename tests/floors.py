@@ -41,7 +41,7 @@ ROOMS = {
     'src/program': ('letters', 'functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
     'src/data': ('catalogue', 'words', 'tablet', 'file', 'database', 'pool', 'index', 'transaction',
-                 'check'),
+                 'check', 'parts'),
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'call', 'bind',
                  'condition', 'unnest', 'simplify', 'index', 'rewrite', 'lower', 'statement'),
     'src/api': ('alone', '.', 'file', 'keys'),

@@ -12,6 +12,7 @@
 #include "api/session.h"
 #include "base/slabs.h"
 #include "data/database/users.h"
+#include "data/file/part_files.h"
 #include "data/index/run_cache.h"
 #include "exec/operator/kinds.h"
 
@@ -78,10 +79,14 @@ struct database_params session_params(vdbq *db, const char *path,
 {
     bool in_memory =
         path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0;
+    const bool parts = !in_memory && part_folder(path);
+    const unsigned opened = parts ? flags | VDBQ_OPEN_READ_ONLY : flags;
     return (struct database_params){
         .path = in_memory ? ":memory:" : path,
-        .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
-        .files = in_memory ? &os_memory_files : &os_files,
+        .flags = in_memory ? flags | VDBQ_OPEN_CREATE : opened,
+        .files = in_memory ? &os_memory_files
+                 : parts   ? &part_files
+                           : &os_files,
         .settings = &db->options.settings,
         .parse_default = parse_default,
     };
@@ -91,6 +96,10 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
                                       unsigned flags)
 {
     const struct database_params params = session_params(db, path, flags);
+    enum vdbq_status status =
+        params.files == &part_files ? part_check(path, &db->error) : VDBQ_OK;
+    if (status != VDBQ_OK)
+        return status;
     return database_open(&params, &db->database, &db->error);
 }
 

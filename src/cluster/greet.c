@@ -4,6 +4,7 @@
  */
 #include "cluster/greet.h"
 
+#include <inttypes.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -99,6 +100,11 @@ static void add(struct text *sees, const char *name)
 
 void greet_sees(vdbq *db, struct text *sees)
 {
+    uint64_t number;
+    char name[DEVICE_BYTES_MAX];
+    const unsigned parts = database_parts(db->database, &number);
+    snprintf(name, sizeof name, "the part files of %016" PRIx64, number);
+    add(sees, parts > 0 ? name : "one file");
     unsigned tables = vdbq_tables(db);
     for (unsigned i = 0; i < tables; i++)
         add(sees, vdbq_table_sql(db, i));

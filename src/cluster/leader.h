@@ -47,6 +47,8 @@ enum vdbq_status leader_await(struct leader *leader, unsigned from, bool heeds,
 /* leader_greet.c: greets all others, who open the database. Fails where one cannot,
  * or differs from rank 0. */
 enum vdbq_status leader_greet(struct leader *leader, struct error *error);
+/* Whether there are as many ranks as the database has parts, or it is one file. */
+enum vdbq_status leader_check_parts(vdbq *db, const struct vdbq_link *link);
 /* leader_tell.c: learns from a run how fast ranks are, where all did their share to
  * its end and none had to wait for a compiler. Rank 0's stats are there. */
 void leader_learn(struct leader *leader);

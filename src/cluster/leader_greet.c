@@ -195,3 +195,16 @@ enum vdbq_status leader_greet(struct leader *leader, struct error *error)
     text_finish(&own.sees);
     return status;
 }
+
+/* Whether as many ranks are there as the database has parts. */
+enum vdbq_status leader_check_parts(vdbq *db, const struct vdbq_link *link)
+{
+    uint64_t number;
+    const unsigned parts = database_parts(db->database, &number);
+    if (parts == 0 || parts == link->ranks)
+        return VDBQ_OK;
+    error_set(&db->error, VDBQ_MISUSE,
+              "%s has %u parts, but the number of ranks is %u",
+              database_path(db->database), parts, link->ranks);
+    return error_hint(&db->error, "mpirun -n %u vdbq --cluster FOLDER", parts);
+}

@@ -21,6 +21,9 @@ static const struct rank_cost *cost_of(const struct leader *leader,
 
 void leader_learn(struct leader *leader)
 {
+    uint64_t number;
+    if (database_parts(leader->db->database, &number) > 0)
+        return; /* its part is a rank's share */
     for (unsigned r = 0; r < leader->link->ranks; r++) {
         const struct member *member = &leader->members[r];
         const struct vdbq_stats *stats = &member->end.stats;

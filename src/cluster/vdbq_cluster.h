@@ -59,6 +59,17 @@ VDBQ_API enum vdbq_status vdbq_cluster_lead(vdbq *db,
 VDBQ_API enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
                                               const char *path, unsigned flags,
                                               unsigned cores);
+/* Makes a folder of part files of the database: each table's rows are shared out
+ * among so many parts, but for `whole_count` tables, by name, which all ranks read
+ * from one file. As many ranks open the folder as a database, each with a share of
+ * scans that is its part; no one writes to it. The folder must not be there yet, and
+ * on failure nothing of it stays. Fails with MISUSE in a transaction, UNKNOWN (a
+ * table), BUSY, READ_ONLY, IO, CANCELLED, NO_MEMORY. */
+VDBQ_API enum vdbq_status vdbq_cluster_distribute(vdbq *db, const char *folder,
+                                                  unsigned parts,
+                                                  const char *const *whole,
+                                                  unsigned whole_count);
+
 /* On rank 0, in the end and in any case: the others return. */
 VDBQ_API void vdbq_cluster_dismiss(const struct vdbq_link *link);
 

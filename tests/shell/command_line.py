@@ -94,8 +94,9 @@ REFUSED = {
 TELLS_NOTHING = ('.output',)
 
 
-NO_SETTING = ('.check', '.connections', '.devices', '.exit', '.help', '.import', '.nullvalue',
-              '.parameter', '.print', '.quit', '.read', '.schema', '.tables', '.tablets', '.vacuum')
+NO_SETTING = ('.check', '.connections', '.devices', '.distribute', '.exit', '.help', '.import',
+              '.nullvalue', '.parameter', '.print', '.quit', '.read', '.schema', '.tables',
+              '.tablets', '.vacuum')
 
 
 def case_refused_settings_change_nothing(folder):

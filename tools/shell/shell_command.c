@@ -57,6 +57,10 @@ static const struct shell_command commands[] = {
       shell_set_option, 0, 1, "device_memory" },
     { ".devices", "", "lists the devices of this machine", run_devices, 0, 0,
       NULL },
+    { ".distribute", "FOLDER N [TABLE]...",
+      "makes part files of the database for N ranks; each of these tables\n"
+      "stays whole, the others are shared out",
+      shell_distribute, 2, ARGUMENTS_MAX, NULL },
     { ".encoding", "[ENCODING]",
       "auto, plain or packed: how columns that are "
       "written are stored",

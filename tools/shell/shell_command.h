@@ -27,6 +27,8 @@ bool shell_line(struct shell *shell, const char *text);
 /* Fails with what the command takes; false. */
 bool shell_usage(struct shell *shell, const struct shell_call *call);
 
+/* shell_distribute.c: makes part files. */
+bool shell_distribute(struct shell *shell, const struct shell_call *call);
 /* shell_setting.c: one command each; `option` is for all of the database. */
 bool shell_set_option(struct shell *shell, const struct shell_call *call);
 bool shell_set_headers(struct shell *shell, const struct shell_call *call);

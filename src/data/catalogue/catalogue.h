@@ -251,6 +251,10 @@ struct catalogue *catalogue_altered(const struct catalogue *catalogue,
 struct column_facts table_facts(const struct table *table, unsigned column);
 /* Whether these are what a count of the values would give: bounds are not. */
 bool table_facts_exact(const struct table *table, unsigned column);
+/* Where a share of a table's rows, of TABLE_SHARE_ALL, ends and the next one begins:
+ * the first tablet of which the middle is behind it. */
+enum { TABLE_SHARE_ALL = 1 << 16 };
+size_t table_share(const struct table *table, uint32_t share);
 /* Whether a tablet of the table has an edit. */
 bool table_has_edits(const struct table *table);
 /* The tablet that an edit is over: as it was written, without facts. */

@@ -80,3 +80,24 @@ bool table_own_tablets(struct table *table)
     table_take_tablets(table, own);
     return true;
 }
+
+/* The first tablet of which the middle is row `row` or behind it. */
+static size_t tablet_from(const struct table *table, uint64_t row)
+{
+    size_t low = 0, high = table->tablet_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tablet_ref *tablet = &table->tablets[middle];
+        if (tablet->row_first + tablet->rows / 2 < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t table_share(const struct table *table, uint32_t share)
+{
+    assert(share <= TABLE_SHARE_ALL);
+    return tablet_from(table, table->rows * share / TABLE_SHARE_ALL);
+}

@@ -15,6 +15,7 @@
 #include "data/database/samples.h"
 #include "data/database/states.h"
 #include "data/database/unique_set.h"
+#include "data/file/part_files.h"
 
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error);
@@ -100,6 +101,14 @@ uint32_t database_tablet_rows(const struct database *database)
 const char *database_path(const struct database *database)
 {
     return database->file.path;
+}
+
+unsigned database_parts(const struct database *database, uint64_t *number)
+{
+    const struct file *file = &database->file;
+
+    *number = 0;
+    return file->calls == &part_files ? part_count(file->os, number) : 0;
 }
 
 bool database_reads_anywhere(const struct database *database)

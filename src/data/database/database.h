@@ -23,6 +23,9 @@ bool database_read_only(const struct database *database);
  * look at it. */
 const char *database_warning(const struct database *database);
 const char *database_path(const struct database *database);
+/* Of part files, how many there are, and their database's number; 0: it is one
+ * file. */
+unsigned database_parts(const struct database *database, uint64_t *number);
 /* Whether the file may be read on several threads at a time. */
 bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */

@@ -210,6 +210,8 @@ struct file_head file_other_bytes(const struct file *file, unsigned which);
  * may become the writer, if it is let to (rule 16). */
 bool file_may_announce(const struct file *file);
 enum vdbq_status file_announce(struct file *file, struct error *error);
+/* Whether it was opened for writing; says what is to be done where it was not. */
+enum vdbq_status file_check_open(const struct file *file, struct error *error);
 /* For the writer: file_read_heads(), and the head that the one before him has
  * announced. */
 enum vdbq_status file_read_ahead(struct file *file, bool *changed,

@@ -33,10 +33,8 @@ enum vdbq_status transaction_begin(struct database *database,
     enum vdbq_status status;
 
     *transaction = NULL;
-    if (file->read_only)
-        return error_set(error, VDBQ_READ_ONLY,
-                         "%s: the database is open for reading only",
-                         file->path);
+    if (file_check_open(file, error) != VDBQ_OK)
+        return error->status;
     if (file->poisoned) {
         error_set(error, VDBQ_IO,
                   "%s: an earlier write was not confirmed by "

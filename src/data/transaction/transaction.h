@@ -127,6 +127,12 @@ enum vdbq_status transaction_change(struct transaction *transaction,
 enum vdbq_status transaction_clear(struct transaction *transaction,
                                    uint32_t table_id, struct error *error);
 
+/* Takes all tablets out of a table but those from number `first` on and before `end`.
+ * The tablets stay for those who read them; none is read. */
+enum vdbq_status transaction_keep(struct transaction *transaction,
+                                  uint32_t table_id, size_t first, size_t end,
+                                  struct error *error);
+
 /* Whether rows that came by transaction_add_row() wait, of tables other than these. */
 bool transaction_waits_apart(const struct transaction *transaction,
                              const uint32_t *table_ids, unsigned count);

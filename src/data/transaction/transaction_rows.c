@@ -537,27 +537,3 @@ static enum vdbq_status replace(struct adding *adding)
     memory_release(stays);
     return status;
 }
-
-/* ----------------------------------------------------------------- clear -- */
-
-enum vdbq_status transaction_clear(struct transaction *transaction,
-                                   uint32_t table_id, struct error *error)
-{
-    enum vdbq_status status = transaction_check(transaction, error);
-    struct catalogue *next;
-
-    if (status == VDBQ_OK
-        && transaction_table(transaction, table_id, error) == NULL)
-        status = error->status;
-    if (status != VDBQ_OK)
-        return status;
-    next = transaction_next(transaction, 0);
-    if (next == NULL || !catalogue_extend(next, table_id, 0, NULL, 0)) {
-        catalogue_release(next);
-        return transaction_note(transaction, error_no_memory(error));
-    }
-    catalogue_sample(next, table_id, NULL);
-    transaction_forget(transaction, table_id);
-    transaction_take(transaction, next);
-    return VDBQ_OK;
-}

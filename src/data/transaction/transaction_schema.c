@@ -465,3 +465,36 @@ void transaction_forget(struct transaction *transaction, uint32_t table_id)
                                               transaction->new_rows.count - 1);
     transaction->new_rows.count--;
 }
+
+enum vdbq_status transaction_clear(struct transaction *transaction,
+                                   uint32_t table_id, struct error *error)
+{
+    return transaction_keep(transaction, table_id, 0, 0, error);
+}
+
+enum vdbq_status transaction_keep(struct transaction *transaction,
+                                  uint32_t table_id, size_t first, size_t end,
+                                  struct error *error)
+{
+    enum vdbq_status status = transaction_check(transaction, error);
+    const struct table *table =
+        status == VDBQ_OK ? transaction_table(transaction, table_id, error)
+                          : NULL;
+    struct catalogue *next;
+
+    if (table == NULL)
+        return error->status;
+    assert(first <= end && end <= table->tablet_count);
+    next = transaction_next(transaction, 0);
+    if (next == NULL
+        || !catalogue_extend(next, table_id, 0,
+                             first < end ? &table->tablets[first] : NULL,
+                             end - first)) {
+        catalogue_release(next);
+        return transaction_note(transaction, error_no_memory(error));
+    }
+    catalogue_sample(next, table_id, NULL);
+    transaction_forget(transaction, table_id);
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}

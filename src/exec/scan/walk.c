@@ -26,31 +26,17 @@ bool walk_init(struct walk *walk, const struct pruning_params *params,
     return true;
 }
 
-/* The first tablet of which the middle is row `row` or behind it. */
-static size_t tablet_from(const struct table *table, uint64_t row)
-{
-    size_t low = 0, high = table->tablet_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct tablet_ref *tablet = &table->tablets[middle];
-        if (tablet->row_first + tablet->rows / 2 < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+static_assert((int)RANK_SHARE_ALL == (int)TABLE_SHARE_ALL,
+              "ranks have shares of tables");
 
 void walk_share(struct walk *walk, const struct ranks *ranks)
 {
     const struct table *table = walk->table;
     assert(walk->tablet == 0 && walk->row == 0);
     assert(ranks->share_first <= ranks->share_end);
-    walk->tablet = walk->ahead =
-        tablet_from(table, table->rows * ranks->share_first / RANK_SHARE_ALL);
+    walk->tablet = walk->ahead = table_share(table, ranks->share_first);
     if (ranks->share_end < RANK_SHARE_ALL)
-        walk->end =
-            tablet_from(table, table->rows * ranks->share_end / RANK_SHARE_ALL);
+        walk->end = table_share(table, ranks->share_end);
 }
 
 /* Whether nothing comes of a tablet. */

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Part files as one file: see part_files.h. What is in a part is read there, and
+ * all else in `whole`, on whose bytes locks and marks are, too.
+ */
+#include "data/file/part_files.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/memory.h"
+
+struct os_file {
+    struct part_layout layout;
+    struct os_file *whole;  /* of os_files */
+    struct os_file **parts; /* of each, of os_files */
+};
+
+enum { READER_BYTE = 1 }; /* file rule 5: keeps what a part has as it is */
+
+int part_heads(struct os_file *file, uint64_t *sum)
+{
+    uint8_t heads[PART_HEADS_BYTES];
+    int failure = os_files.read(file, heads, sizeof heads, 0);
+    *sum = failure == 0 ? XXH3_64bits(heads, sizeof heads) : 0;
+    return failure;
+}
+
+static void close_parts(struct os_file *file)
+{
+    if (file == NULL)
+        return;
+    for (unsigned k = 0; file->parts != NULL && k < file->layout.parts; k++)
+        os_files.close(file->parts[k]);
+    os_files.close(file->whole);
+    memory_release(file->parts);
+    part_layout_finish(&file->layout);
+    memory_release(file);
+}
+
+/* Opens a part so that who writes to it as to a database keeps what is read, and
+ * sees whether it is what was made. */
+static enum vdbq_status open_part(struct os_file *file, const char *folder,
+                                  unsigned part, struct error *error)
+{
+    char path[PART_PATH_MAX];
+    uint64_t sum = 0;
+    part_path_of(folder, part, path);
+    int failure = os_files.open(path, OS_OPEN_READ_ONLY, &file->parts[part]);
+    if (failure == ENOMEM)
+        return error_no_memory(error);
+    if (failure != 0) {
+        error_set(error, VDBQ_IO, "%s: part %u of %u cannot be opened: %s",
+                  path, part, file->layout.parts, strerror(failure));
+        return error_hint(error, "all parts must be in the folder");
+    }
+    failure = os_files.lock(file->parts[part], READER_BYTE, OS_LOCK_SHARED);
+    if (failure == 0)
+        failure = part_heads(file->parts[part], &sum);
+    if (failure == 0 && sum == file->layout.heads[part])
+        return VDBQ_OK;
+    error_set(error, VDBQ_CORRUPT,
+              "%s: not part %u of %u of the database %016" PRIx64
+              " as it was made",
+              path, part, file->layout.parts, file->layout.database);
+    return error_hint(error, "it is another one's, or was changed or damaged: "
+                             "distribute the database again");
+}
+
+static enum vdbq_status open_all(struct os_file *file, const char *folder,
+                                 struct error *error)
+{
+    char path[PART_PATH_MAX];
+    enum vdbq_status status = part_layout_read(folder, &file->layout, error);
+    if (status != VDBQ_OK)
+        return status;
+    file->parts = memory_zeroed(file->layout.parts, sizeof *file->parts);
+    if (file->parts == NULL)
+        return error_no_memory(error);
+    part_path(folder, "whole", path);
+    int failure = os_files.open(path, OS_OPEN_READ_ONLY, &file->whole);
+    if (failure != 0)
+        return error_set(error, VDBQ_IO, "%s: cannot open the file: %s", path,
+                         strerror(failure));
+    for (unsigned k = 0; status == VDBQ_OK && k < file->layout.parts; k++)
+        status = open_part(file, folder, k, error);
+    return status;
+}
+
+bool part_folder(const char *path)
+{
+    char layout[PART_PATH_MAX];
+    struct os_file *file = NULL;
+    part_path(path, "layout", layout);
+    const bool found = os_files.open(layout, OS_OPEN_READ_ONLY, &file) == 0;
+    os_files.close(file);
+    return found;
+}
+
+static enum vdbq_status open_folder(const char *folder, struct os_file **file,
+                                    struct error *error)
+{
+    *file = memory_zeroed(1, sizeof **file);
+    if (*file == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = open_all(*file, folder, error);
+    if (status == VDBQ_OK)
+        return VDBQ_OK;
+    close_parts(*file);
+    *file = NULL;
+    return status;
+}
+
+enum vdbq_status part_check(const char *folder, struct error *error)
+{
+    struct os_file *file;
+    enum vdbq_status status = open_folder(folder, &file, error);
+    close_parts(file);
+    return status;
+}
+
+unsigned part_count(const struct os_file *file, uint64_t *database)
+{
+    *database = file->layout.database;
+    return file->layout.parts;
+}
+
+/* ---------------------------------------------------------- the calls -- */
+
+static int parts_open(const char *path, unsigned flags, struct os_file **file)
+{
+    struct error error = { 0 };
+    assert((flags & OS_OPEN_READ_ONLY) != 0);
+    if ((flags & OS_OPEN_READ_ONLY) == 0)
+        return EROFS;
+    enum vdbq_status status = open_folder(path, file, &error);
+    return status == VDBQ_OK ? 0 : status == VDBQ_NO_MEMORY ? ENOMEM : EIO;
+}
+
+/* The first range that ends behind a place. */
+static size_t range_at(const struct part_layout *layout, uint64_t offset)
+{
+    size_t low = 0, high = layout->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct part_range *range = &layout->ranges[middle];
+        if (range->offset + range->size <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The file that has what begins at a place, and how much of `size` lies in it. */
+static struct os_file *place(const struct os_file *file, uint64_t offset,
+                             uint64_t size, uint64_t *there)
+{
+    const struct part_layout *layout = &file->layout;
+    const size_t at = range_at(layout, offset);
+    const struct part_range *range =
+        at < layout->range_count ? &layout->ranges[at] : NULL;
+    const bool inside = range != NULL && range->offset <= offset;
+    uint64_t left = size;
+    if (range != NULL)
+        left = (inside ? range->offset + range->size : range->offset) - offset;
+    *there = left < size ? left : size;
+    return inside ? file->parts[range->part] : file->whole;
+}
+
+static int parts_read(struct os_file *file, void *bytes, size_t size,
+                      uint64_t offset)
+{
+    int failure = 0;
+    for (size_t done = 0; failure == 0 && done < size;) {
+        uint64_t there;
+        struct os_file *of = place(file, offset + done, size - done, &there);
+        failure = os_files.read(of, (char *)bytes + done, (size_t)there,
+                                offset + done);
+        done += (size_t)there;
+    }
+    return failure;
+}
+
+static int parts_map(struct os_file *file, uint64_t offset, uint64_t size,
+                     const void **bytes)
+{
+    uint64_t there;
+    struct os_file *of = place(file, offset, size, &there);
+    return os_files.map(of, offset, size, bytes);
+}
+
+static void parts_unmap(const void *bytes, uint64_t size)
+{
+    os_files.unmap(bytes, size);
+}
+
+static int parts_size(struct os_file *file, uint64_t *size_bytes)
+{
+    return os_files.size(file->whole, size_bytes);
+}
+
+static int parts_write(struct os_file *file, const void *bytes, size_t size,
+                       uint64_t offset)
+{
+    (void)file, (void)bytes, (void)size, (void)offset;
+    return EROFS;
+}
+
+static int parts_sync(struct os_file *file)
+{
+    (void)file;
+    return EROFS;
+}
+
+static int parts_truncate(struct os_file *file, uint64_t size_bytes)
+{
+    (void)file, (void)size_bytes;
+    return EROFS;
+}
+
+static int parts_lock(struct os_file *file, unsigned byte,
+                      enum os_lock_kind kind)
+{
+    return os_files.lock(file->whole, byte, kind);
+}
+
+static bool parts_locked(struct os_file *file, unsigned first, unsigned count)
+{
+    return os_files.locked(file->whole, first, count);
+}
+
+static int parts_mark(struct os_file *file, uint64_t mark)
+{
+    return os_files.mark(file->whole, mark);
+}
+
+static void parts_unmark(struct os_file *file, uint64_t first, uint64_t count)
+{
+    os_files.unmark(file->whole, first, count);
+}
+
+static int parts_marked(struct os_file *file, uint64_t first, uint64_t end,
+                        uint64_t *mark)
+{
+    return os_files.marked(file->whole, first, end, mark);
+}
+
+const struct os_file_calls part_files = {
+    .open = parts_open,
+    .close = close_parts,
+    .read = parts_read,
+    .write = parts_write,
+    .sync = parts_sync,
+    .size = parts_size,
+    .truncate = parts_truncate,
+    .lock = parts_lock,
+    .locked = parts_locked,
+    .mark = parts_mark,
+    .unmark = parts_unmark,
+    .marked = parts_marked,
+    .map = parts_map,
+    .unmap = parts_unmap,
+    .reads_anywhere = true,
+    .random = os_random,
+};

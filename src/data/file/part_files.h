@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A database of part files: a folder in which the tablets of one database lie in
+ * several files, one for each rank (docs/cluster.md).
+ *
+ *     FOLDER/layout   which bytes of the database are in which part, as text
+ *     FOLDER/whole    the database file without the tablets that are shared out
+ *     FOLDER/part.0   its own tablets, at the places that they have in the
+ *     ...             database; each an ordinary database of these rows
+ *
+ * All of it is read as if it were the one file, of which all places are what they
+ * were: rows, their order and all plans are its own. Nothing writes to it.
+ */
+#ifndef VDBQ_DATA_PART_FILES_H
+#define VDBQ_DATA_PART_FILES_H
+
+#include "base/error.h"
+#include "base/os/os.h"
+#include "base/text.h"
+
+enum {
+    PARTS_MAX = 4096,
+    PART_PATH_MAX = 4096,       /* bytes of the path of a file of the folder */
+    PART_HEADS_BYTES = 2 * 4096 /* of a part, by which it is known           */
+};
+
+/* Bytes of the database that are in a part. */
+struct part_range {
+    uint64_t offset;
+    uint64_t size;
+    uint32_t part;
+};
+
+struct part_layout {
+    uint64_t database; /* a random number: parts of one have the same one */
+    unsigned parts;
+    uint64_t *heads;           /* of each part: XXH3 of PART_HEADS_BYTES   */
+    struct part_range *ranges; /* by their offsets */
+    size_t range_count;
+};
+void part_layout_finish(struct part_layout *layout); /* accepts zeroed */
+
+/* The path of a file of a folder, which fits PART_PATH_MAX bytes or is cut; of
+ * part `part`. */
+void part_path(const char *folder, const char *name, char *path);
+void part_path_of(const char *folder, unsigned part, char *path);
+/* Adds what the file `layout` has. */
+void part_layout_print(const struct part_layout *layout, struct text *text);
+/* Reads the file. Fails with IO, CORRUPT, NO_MEMORY. */
+enum vdbq_status part_layout_read(const char *folder,
+                                  struct part_layout *layout,
+                                  struct error *error);
+/* What is known of a part by its heads. */
+int part_heads(struct os_file *file, uint64_t *sum);
+
+/* Whether a path is that of such a folder. */
+bool part_folder(const char *path);
+/* Looks at all files of a folder: says which part is missing, or is another one
+ * than was made. */
+enum vdbq_status part_check(const char *folder, struct error *error);
+
+/* Opens folders for reading. */
+extern const struct os_file_calls part_files;
+/* How many parts a folder has that is open, and their database's number. */
+unsigned part_count(const struct os_file *file, uint64_t *database);
+
+#endif

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Databases of part files: the rows, their order, their bits and the errors of the one
+file that they were made of; each part by itself; what is told of parts that are missing,
+damaged, or another database's.
+
+    test_parts.py BUILD [PART...]
+
+The parts are the functions below whose names begin with "test_". The last line is
+"N passed, N failed".
+"""
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+import test_cluster as cluster
+from test_cluster import alone, ranks, run
+
+TABLES = """
+    create table u (k integer, name text);
+    insert into u select r, 'n' || r from range(0, 7, 1) as g(r);
+    create table empty (k integer);
+    create table late (k integer, y double unique);
+    insert into late select r % 5, r * 0.3 from range(0, 4000, 1) as g(r);
+    update late set y = -y where k = 3 and y > 1100;
+    delete from t where id % 1000 = 3;
+    create index ts on t (s, x);
+    create view v as select k, count(*) c, sum(x) sx from t group by k;
+    """
+QUERIES = """
+    select sum(x), avg(x), count(*), min(s), max(upper(s)) from t;
+    select k, sum(x), min(s), max(s), count(distinct s) from t group by k;
+    select upper(s), lower(s), count(*) from t group by 1, 2 having count(*) > 1500;
+    select * from t where id % 999 = 0;
+    select id, s from t order by s desc, x limit 5 offset 3;
+    select id from t limit 3 offset 9000;
+    select id, x from t where s = 'w3' and x > 1990.5;
+    select id, s from t where id in (3, 4, 1003, 19999);
+    select name, count(*), sum(x) from t join u on t.k = u.k group by name;
+    select t.id, late.y from t join late on t.id = late.k order by y, id limit 9;
+    select count(*), sum(y) from late join t on late.y = t.x;
+    select u.name, t.id from u left join t on u.k = t.id;
+    select id from t where x > (select avg(x) from t) and k = 3 limit 5;
+    select count(*) from t where not exists (select 1 from late where late.y = t.x);
+    select id, row_number() over (partition by k order by x desc) from t where id < 30;
+    select * from v order by c, k;
+    select count(*), max(k) from empty;
+    select k from t union select k from late;
+    select 1 / (id - 15555) from t;
+    select count(distinct x), count(distinct k) from t;
+    """
+
+
+def make(name, rows=20000, tablet_rows=1000):
+    """A database whose tables have many tablets."""
+    database = cluster.FOLDER / name
+    cluster.make_table(database, rows, tablet_rows)
+    text, errors = run(alone(database), TABLES, VDBQ_TABLET_ROWS=str(tablet_rows))
+    assert (text, errors) == ('', ''), text + errors
+    return database
+
+
+def distribute(database, name, *words):
+    """The folder of part files that the shell makes."""
+    folder = cluster.FOLDER / name
+    text, errors = run(alone(database), f".distribute '{folder}' {' '.join(map(str, words))}\n")
+    assert (text, errors) == ('', ''), text + errors
+    return folder
+
+
+def test_answers():
+    """Ranks, and one process, say of a folder what they say of the file."""
+    for name, rows, layouts in (('many', 20000, ((1, ()), (2, ('u', 'late')), (3, ()))),
+                                ('few', 1500, ((3, ()),))):
+        database = make(f'{name}.vdb', rows)
+        wanted = run(alone(database), QUERIES)
+        assert wanted[0].count('\n') > 100, wanted
+        for count, whole in layouts:
+            folder = distribute(database, f'{name}{count}', count, *whole)
+            for exchange in ('auto', 'on') if count > 1 else ('auto',):
+                got = run(ranks(count, folder), QUERIES, VDBQ_EXCHANGE=exchange)
+                assert got == wanted, f'{folder} {exchange}:\n{got}\nnot\n{wanted}'
+            assert run(alone(folder), QUERIES) == wanted, folder
+
+
+def test_shares():
+    """A rank scans its own part, and each part is a database of these rows."""
+    database = make('shares.vdb')
+    folder = distribute(database, 'shares', 3, 'u')
+    everything = run(alone(database), 'select * from t;\n')[0].splitlines()[1:]
+    parts = []
+    for k in range(3):
+        part = folder / f'part.{k}'
+        text, errors = run(alone(part), 'select * from t;\n')
+        assert errors == '', errors
+        assert text.count('\n') > 5000, text[:200]
+        parts += text.splitlines()[1:]
+        assert run(alone(part), '.check\n')[0] == 'ok\n', part
+        assert run(alone(part), 'select count(*) c from u;\n')[0] == 'c\n7\n', part
+        assert part.stat().st_blocks < 0.9 * database.stat().st_blocks, part.stat()
+    assert parts == everything
+    assert run(alone(folder), '.check\n')[0] == 'ok\n'
+    wanted, _ = run(alone(database), 'select k, sum(x) from t group by k;\n')
+    assert run(ranks(3, folder), 'select k, sum(x) from t group by k;\n')[0] == wanted
+
+
+def test_changes():
+    """A folder does not change, and it is told what to do."""
+    folder = distribute(make('still.vdb', 3000), 'still', 2)
+    for sql in ("insert into u values (9, 'x');\n", 'delete from t;\n', 'drop table t;\n',
+                'begin;\nupdate t set k = 0;\n', 'create table w (a text);\n', 'vacuum;\n'):
+        _, errors = run(alone(folder), sql)
+        assert 'read' in errors or 'part files' in errors, f'{sql}{errors}'
+    _, errors = run(ranks(2, folder), 'delete from t where k = 1;\n')
+    assert 'a database of part files does not change' in errors and \
+        'make part files of that again' in errors, errors
+
+
+def fails(command, *wanted):
+    """A query fails, and says all this."""
+    text, errors = run(command, 'select sum(x), min(s) from t;\n')
+    assert text == '' and all(word in errors for word in wanted), text + errors
+
+
+def test_refused():
+    """Parts that are missing, damaged, changed, or another database's."""
+    database = make('first.vdb', 3000)
+    folder = distribute(database, 'first', 2)
+    other = distribute(make('other.vdb', 3000), 'other', 2)
+    for count in (1, 3):
+        fails(ranks(count, folder), 'has 2 parts', f'the number of ranks is {count}',
+              'mpirun -n 2')
+    spare = folder / 'spare'
+    part = folder / 'part.1'
+    part.rename(spare)
+    for command in (ranks(2, folder), alone(folder)):
+        fails(command, 'part.1: part 1 of 2 cannot be opened: No such file')
+    shutil.copy(other / 'part.1', part)
+    fails(ranks(2, folder), 'part.1: not part 1 of 2 of the database', 'distribute the database')
+    shutil.copy(spare, part)
+    run(alone(part), "insert into u values (9, 'x');\n")
+    fails(ranks(2, folder), 'part.1: not part 1 of 2 of the database', 'was changed')
+    shutil.copy(spare, part)
+    fine = run(ranks(2, folder), 'select sum(x), min(s) from t;\n')
+    assert fine == run(alone(database), 'select sum(x), min(s) from t;\n'), fine
+    ranges = [[int(word) for word in line.split()[1:]]
+              for line in (folder / 'layout').read_text().splitlines() if line.startswith('range')]
+    data = bytearray(part.read_bytes())
+    for offset, size, owner in ranges:
+        if owner == 1:
+            data[offset:offset + size] = bytes(255 - byte for byte in data[offset:offset + size])
+    part.write_bytes(data)
+    fails(ranks(2, folder), 'first', 'checksum')
+
+
+def test_layouts():
+    """A layout that is cut, or of which a byte is another one, is no layout."""
+    folder = distribute(make('layouts.vdb', 3000), 'layouts', 2)
+    layout = folder / 'layout'
+    whole = layout.read_bytes()
+    for at in (*range(0, len(whole), len(whole) // 40), len(whole) - 1):
+        other = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:]
+        for damaged in (whole[:at], other, whole[:at] + b'9' + whole[at:]):
+            layout.write_bytes(damaged)
+            fails(alone(folder), 'layout: ')
+    layout.write_bytes(whole)
+    assert run(alone(folder), 'select count(*) c from t;\n') == ('c\n2997\n', '')
+
+
+def test_making():
+    """What .distribute refuses, and that nothing of it stays."""
+    database = make('making.vdb', 3000)
+    folder = cluster.FOLDER / 'made'
+    for words, wanted in ((f'{folder} 2 nothing', 'no table nothing'),
+                          (f'{folder} 0', '.distribute FOLDER N'),
+                          (f'{folder} two', '.distribute FOLDER N'),
+                          (f'{folder} 5000', '1 to 4096 parts'),
+                          (f'{database} 2', 'File exists'),
+                          (f'{folder}/in 2', 'No such file')):
+        _, errors = run(alone(database), f'.distribute {words}\n')
+        assert wanted in errors, errors
+        assert not folder.exists(), words
+    _, errors = run(alone(database), f'begin;\n.distribute {folder} 2\n')
+    assert 'inside a transaction' in errors and not folder.exists(), errors
+
+
+if __name__ == '__main__':
+    sys.exit(cluster.run_parts(globals()))
