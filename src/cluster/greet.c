@@ -104,7 +104,8 @@ void greet_sees(vdbq *db, struct text *sees)
     char name[DEVICE_BYTES_MAX];
     const unsigned parts = database_parts(db->database, &number);
     snprintf(name, sizeof name, "the part files of %016" PRIx64, number);
-    add(sees, parts > 0 ? name : "one file");
+    if (parts > 0)
+        add(sees, name);
     unsigned tables = vdbq_tables(db);
     for (unsigned i = 0; i < tables; i++)
         add(sees, vdbq_table_sql(db, i));
