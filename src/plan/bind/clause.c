@@ -48,6 +48,24 @@ struct expression *collated_result(struct binder *binder,
         (struct collating){ tree->collation, COLLATED_EXPLICITLY });
 }
 
+/* A number with a point, or a long one, is a DOUBLE; its digits stay for who makes
+ * a DECIMAL of it. */
+static struct expression *bind_decimal(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    struct expression *e =
+        expression_real(binder, VDBQ_DOUBLE, tree->decimal, tree->at);
+    size_t length = tree->end - tree->begin;
+    double same;
+
+    if (e != NULL && tree->end <= binder->sql_length
+        && text_to_double(binder->sql + tree->begin, length, &same)
+        && same == tree->decimal)
+        e->constant.text =
+            (struct vdbq_text){ binder->sql + tree->begin, length };
+    return e;
+}
+
 struct expression *bind_literal(struct binder *binder,
                                 const struct ast_expression *tree)
 {
@@ -58,7 +76,7 @@ struct expression *bind_literal(struct binder *binder,
     case AST_INTEGER:
         return expression_integer(binder, tree->integer, tree->at);
     case AST_DECIMAL:
-        return expression_real(binder, VDBQ_DOUBLE, tree->decimal, tree->at);
+        return bind_decimal(binder, tree);
     case AST_STRING:
         return expression_text(binder, text, tree->at);
     case AST_NULL:

@@ -16,6 +16,7 @@
 #include "plan/make/arithmetic.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -201,6 +202,26 @@ struct expression *expression_calculate(struct binder *binder,
     return expression_arithmetic(binder, operator, left, e, &place);
 }
 
+/* Minus a literal, whose digits get the sign. */
+static struct expression *minus_real(struct binder *binder,
+                                     const struct expression *literal,
+                                     struct position at)
+{
+    struct vdbq_text digits = literal->constant.text;
+    struct expression *e =
+        expression_real(binder, literal->type, -literal->constant.real, at);
+    char *bytes = e != NULL && digits.length > 0 && digits.bytes[0] != '-'
+                      ? arena_alloc(binder->arena, digits.length + 1)
+                      : NULL;
+
+    if (bytes == NULL)
+        return e;
+    bytes[0] = '-';
+    memcpy(bytes + 1, digits.bytes, digits.length);
+    e->constant.text = (struct vdbq_text){ bytes, digits.length + 1 };
+    return e;
+}
+
 /* 0 - x of an integer, and -1 * x of a float, so that 0.0 becomes -0.0. */
 struct expression *expression_minus(struct binder *binder,
                                     struct expression *operand,
@@ -212,8 +233,7 @@ struct expression *expression_minus(struct binder *binder,
     if (operand->kind == EXPRESSION_CONSTANT && operand->literal
         && !operand->constant.null) {
         if (real)
-            return expression_real(binder, operand->type,
-                                   -operand->constant.real, tree->at);
+            return minus_real(binder, operand, tree->at);
         if (is_integer(operand->type) && operand->constant.integer != INT64_MIN)
             return expression_integer(binder, -operand->constant.integer,
                                       tree->at);

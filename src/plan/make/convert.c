@@ -99,6 +99,16 @@ static struct expression *decimal_of_text(struct binder *binder,
     return expression_renamed(binder, e, VDBQ_DECIMAL, type.scale);
 }
 
+/* The text of a literal that a DOUBLE does not hold whole; NULL: it is none. */
+static struct expression *digits_of(struct binder *binder,
+                                    const struct expression *e)
+{
+    bool has = e->kind == EXPRESSION_CONSTANT && e->literal
+               && e->type == VDBQ_DOUBLE && e->constant.text.length > 0;
+
+    return has ? expression_text(binder, e->constant.text, e->at) : NULL;
+}
+
 /* That a DECIMAL has no more digits than its type. */
 static struct expression *
 with_precision(struct binder *binder, struct expression *e, unsigned precision)
@@ -149,6 +159,10 @@ static struct expression *to_smallint(struct binder *binder,
 static struct expression *to_decimal(struct binder *binder,
                                      struct expression *e, struct ast_type type)
 {
+    struct expression *digits = digits_of(binder, e);
+
+    if (digits != NULL)
+        e = digits;
     if (e->type == VDBQ_TEXT) {
         e = decimal_of_text(binder, e, type); /* which looks at its digits */
         if (e != NULL)

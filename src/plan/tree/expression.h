@@ -122,7 +122,9 @@ struct expression {
             bool null;             /* it is NULL; then `integer` is 0    */
             int64_t integer;       /* of all types but floats and TEXT   */
             double real;           /* of FLOAT and DOUBLE                */
-            struct vdbq_text text; /* of TEXT; the arena's or the SQL's  */
+            struct vdbq_text text; /* of TEXT; the arena's or the SQL's; of a
+                                      DOUBLE that is a literal its digits as
+                                      written, or nothing               */
         } constant;
         struct {
             int number; /* of the columns of the node's rows             */
