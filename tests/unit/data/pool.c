@@ -41,20 +41,14 @@ static uint64_t slot_bytes; /* of a full tablet */
 
 static int set_up(void **state)
 {
-    struct database_params params = params_on_disk(TABLET_ROWS);
     struct device_params host = { .choice = "host" };
-    struct transaction *transaction;
 
     (void)state;
     disk_start(NULL, 0);
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
-    assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
-    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
-    assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
     assert_int_equal(
-        append_sample_rows(transaction, "t", 0, TABLET_ROWS * TABLETS - 300, 1),
+        sample_database(TABLET_ROWS, TABLET_ROWS * TABLETS - 300, &database),
         VDBQ_OK);
-    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table = catalogue_table(snapshot.catalogue, "t");
     assert_int_equal(table->tablet_count, TABLETS);
