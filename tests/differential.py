@@ -219,7 +219,7 @@ def again(options, name):
              '--queries', options.set, '--set', options.set, '--jobs', 1]
     for option in ('peer', 'device', 'other', 'other_binary', 'joins', 'analyses', 'subqueries',
                    'columns', 'only'):
-        if getattr(options, option):
+        if getattr(options, option) not in (None, ''):
             words += ['--' + option.replace('_', '-'),
                       shlex.quote(str(getattr(options, option)))]
     return ' '.join(map(str, (*words, shlex.quote(options.binary))))
