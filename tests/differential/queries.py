@@ -488,9 +488,12 @@ def moved_days(days):
 
 
 def conjuncts(node):
-    """The terms of an AND."""
+    """The terms of an AND; rows that are equal are one of their values, to sqlite3."""
     if node.template == '({0} AND {1})':
         return [term for part in node.parts for term in conjuncts(part)]
+    if node.template in ('({0} = {1})', '({0} IS {1})') and node.parts[0].template == '({0})':
+        rows = [row.parts[0].parts for row in node.parts]
+        return [Node('({0} = {1})', a, b) for a, b in zip(*rows)]
     return [node]
 
 

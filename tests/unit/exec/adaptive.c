@@ -100,8 +100,12 @@ static enum vdbq_status fake_build(struct device *device,
 {
     struct device_machine_params plain = { .build = BUILD_INTERPRETED,
                                            .registers = params->registers };
-    if (params->build == BUILD_INTERPRETED)
-        return fake.host->machine_build(device, params, machine, error);
+    if (params->build == BUILD_INTERPRETED) {
+        *machine = fake.host->machine_find(device, params);
+        return *machine != NULL
+                   ? VDBQ_OK
+                   : fake.host->machine_build(device, params, machine, error);
+    }
     nap(fake.build_ms);
     while (atomic_load(&fake.waits))
         nap(1);
