@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "plan/estimate/estimate.h"
 #include "plan/index/index_answers.h"
@@ -260,22 +261,43 @@ static bool reads_some(const struct answered *bound, unsigned first,
     return look_at(&reading, &value) && reading.answers;
 }
 
+/* Says that the row has an answer's columns from one on. */
+static void place_answer(struct bounds *bounds, unsigned answer, int place)
+{
+    const struct index_answers *answers = bounds->answers;
+
+    for (unsigned i = 0; i < answers->joins[answer]->right->column_count; i++)
+        bounds->columns[answers->columns[answer] + i] = place + (int)i;
+}
+
+/* Where the row has an answer already: the same query may stand in both bounds,
+ * and is one node then. -1: nowhere. */
+static int place_of_answer(const struct bounds *bounds, unsigned answer)
+{
+    const struct index_answers *answers = bounds->answers;
+
+    for (unsigned i = 0; i < answer; i++)
+        if (answers->joins[i]->right == answers->joins[answer]->right)
+            return bounds->columns[answers->columns[i]];
+    return -1;
+}
+
 /* Adds an answer to the row, for the seek and for the join. */
 static bool add_answer(struct binder *binder, struct bounds *bounds,
-                       struct node *join, unsigned first)
+                       unsigned answer)
 {
-    unsigned before = bounds->all != NULL ? bounds->all->column_count : 0;
+    struct node **right = &bounds->answers->joins[answer]->right;
+    int place = bounds->all != NULL ? (int)bounds->all->column_count : 0;
 
-    if (!share_twice(binder, &join->right))
+    if (!share_twice(binder, right))
         return false;
     bounds->all = bounds->all == NULL
-                      ? join->right
-                      : node_join(binder, JOIN_LEFT, bounds->all, join->right);
+                      ? *right
+                      : node_join(binder, JOIN_LEFT, bounds->all, *right);
     if (bounds->all == NULL)
         return false;
     bounds->all->rows = 1;
-    for (unsigned i = 0; i < join->right->column_count; i++)
-        bounds->columns[first + i] = (int)(before + i);
+    place_answer(bounds, answer, place);
     return true;
 }
 
@@ -291,12 +313,18 @@ static bool join_answers_of(struct binder *binder, const struct choice *choice,
         arena_alloc(binder->arena, answers->end * sizeof *bounds->columns);
     if (bounds->columns == NULL)
         return error_no_memory(binder->error), false;
+    memset(bounds->columns, -1, answers->end * sizeof *bounds->columns);
     for (unsigned i = 0; i < answers->count && done; i++) {
         unsigned first = answers->columns[i];
         unsigned count = answers->joins[i]->right->column_count;
-        if (reads_some(&choice->low, first, count)
-            || reads_some(&choice->high, first, count))
-            done = add_answer(binder, bounds, answers->joins[i], first);
+        int place = place_of_answer(bounds, i);
+        if (!reads_some(&choice->low, first, count)
+            && !reads_some(&choice->high, first, count))
+            continue;
+        if (place >= 0)
+            place_answer(bounds, i, place);
+        else
+            done = add_answer(binder, bounds, i);
     }
     return done;
 }
