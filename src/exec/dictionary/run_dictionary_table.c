@@ -12,13 +12,17 @@
 #include "exec/dictionary/run_dictionary_inner.h"
 #include "exec/launch/column_input.h"
 
-enum { CALL_ROWS = 16 }; /* that one call takes as long as */
+enum {
+    CALL_ROWS = 16,       /* that one call takes as long as */
+    MATCH_WORDS = 1 << 15 /* that are matched between two looks at a stop */
+};
 
 /* Filling the tables of a call, words shared out to threads. */
 struct filling {
     const struct call *call;
     struct word_list words;
     unsigned threads;
+    char *matches;  /* of a pattern, one a word; NULL: the call is none     */
     uint32_t *bits; /* that the device set; NULL: it was not asked */
     bool starved[PARALLEL_THREADS_MAX]; /* of a thread: there was no memory */
 };
@@ -77,61 +81,6 @@ static void compute_word(struct working *working, uint32_t word,
     working->starved = status == VDBQ_NO_MEMORY;
 }
 
-/* The word, from `word` on, that byte `place` of the dictionary belongs to: near
- * ones are tried first. */
-static uint32_t word_with(const struct dictionary *words, uint32_t word,
-                          size_t place)
-{
-    uint32_t high = word, step = 1;
-    while (high < words->count && words->ends[high] <= place) {
-        word = high + 1;
-        high = words->count - high > step ? high + step : words->count;
-        step *= 2;
-    }
-    while (word < high) {
-        uint32_t middle = word + (high - word) / 2;
-        if (words->ends[middle] <= place)
-            word = middle + 1;
-        else
-            high = middle;
-    }
-    return word;
-}
-
-/* Computes the call for those words [first, end) of a dictionary that have the
- * bytes which it needs; for all others it gives 0, which the tables have. Of
- * the list's words `before` come before these. */
-static void search_words(struct working *working,
-                         const struct dictionary *words, uint32_t first,
-                         uint32_t end, uint32_t before)
-{
-    const struct function_lookup *lookup = &working->filling->call->lookup;
-    const char *at = dictionary_text(words, first).bytes;
-    const char *stop = words->bytes + words->ends[end - 1];
-    uint64_t since = 0;
-    for (uint32_t word = first; word < end && !working->starved; word++) {
-        at = function_lookup_next(lookup, at, stop);
-        if (at == NULL || stop_after(&since, CALL_ROWS))
-            return;
-        word = word_with(words, word, (size_t)(at - words->bytes));
-        compute_word(working, before + word, dictionary_text(words, word));
-        at = words->bytes + words->ends[word];
-    }
-}
-
-/* Searches words [first, end) of the list, dictionary by dictionary. */
-static void search_list(struct working *working, uint32_t first, uint32_t end)
-{
-    const struct word_list *list = &working->filling->words;
-    for (size_t i = 0; i < list->count; i++) {
-        uint32_t from = list->firsts[i], to = list->firsts[i + 1];
-        uint32_t low = first > from ? first : from, high = end < to ? end : to;
-        if (low < high)
-            search_words(working, list->parts[i], low - from, high - from,
-                         from);
-    }
-}
-
 /* Computes the call for words [first, end) of the list, each. */
 static void compute_list(struct working *working, uint32_t first, uint32_t end)
 {
@@ -141,6 +90,36 @@ static void compute_list(struct working *working, uint32_t first, uint32_t end)
          i < end && !working->starved && !stop_after(&since, CALL_ROWS); i++)
         compute_word(working, i,
                      word_list_text(&working->filling->words, i, &part));
+}
+
+/* Matches words [first, end) of a dictionary with a pattern; `matches` has one for
+ * each word of it. */
+static void match_words(const struct function_lookup *lookup,
+                        const struct dictionary *dictionary, uint32_t first,
+                        uint32_t end, char *matches)
+{
+    struct function_words words = { .bytes = dictionary->bytes,
+                                    .ends = dictionary->ends,
+                                    .first = first };
+    for (; words.first < end && !stop_asked(); words.first = words.end) {
+        uint32_t left = end - words.first;
+        words.end = words.first + (left < MATCH_WORDS ? left : MATCH_WORDS);
+        function_pattern_words(lookup, &words, matches);
+    }
+}
+
+/* The same of words [first, end) of the list, dictionary by dictionary. */
+static void match_list(const struct filling *filling, uint32_t first,
+                       uint32_t end)
+{
+    const struct word_list *list = &filling->words;
+    for (size_t i = 0; i < list->count; i++) {
+        uint32_t from = list->firsts[i], to = list->firsts[i + 1];
+        uint32_t low = first > from ? first : from, high = end < to ? end : to;
+        if (low < high)
+            match_words(&filling->call->lookup, list->parts[i], low - from,
+                        high - from, filling->matches + from);
+    }
 }
 
 /* Computes a call that gives numbers for the words of one thread. */
@@ -153,12 +132,28 @@ static void compute_share(void *context, unsigned share)
     uint32_t end = (uint32_t)(count * (share + 1) / filling->threads);
     struct working working = { .filling = filling };
     memcpy(working.arguments, lookup->arguments, sizeof working.arguments);
-    if (function_lookup_needs(lookup))
-        search_list(&working, first, end);
+    if (filling->matches != NULL)
+        match_list(filling, first, end);
     else
         compute_list(&working, first, end);
     filling->starved[share] = working.starved;
     arena_finish(&working.arena);
+}
+
+/* The table that a pattern alone fills, whose others stay 0; NULL: the call is none,
+ * or its words are not in one place. */
+static char *matches_of(const struct filling *filling)
+{
+    const struct call *call = filling->call;
+    if (!function_lookup_is_pattern(&call->lookup))
+        return NULL;
+    for (size_t i = 0; i < filling->words.count; i++)
+        if (filling->words.parts[i]->parts != NULL)
+            return NULL;
+    for (unsigned i = 0; i < call->table_count; i++)
+        if (call->tables[i].op == OP_LOOKUP_I32 && call->tables[i].width == 1)
+            return call->tables[i].values;
+    return NULL;
 }
 
 /* The number now of word `i` of a share. */
@@ -271,6 +266,7 @@ static bool fill_tables(const struct making *making, const struct call *call)
         parallel_run(call->share_count, put_share, &filling);
         return true;
     }
+    filling.matches = matches_of(&filling);
     filling.threads = parallel_threads(making->params->threads,
                                        word_list_count(&filling.words));
     parallel_run(filling.threads,

@@ -128,11 +128,20 @@ size_t function_lookup_first(const struct function_lookup *lookup);
 bool function_lookup_literals(const struct function_lookup *lookup,
                               struct words_pattern *pattern);
 
-/* Whether a call gives 0 for every text without some bytes, so that they may be
- * looked for in many texts that lie one behind the other ... */
-bool function_lookup_needs(const struct function_lookup *lookup);
-/* ... where they are first in [at, end); NULL: nowhere. */
-const char *function_lookup_next(const struct function_lookup *lookup,
-                                 const char *at, const char *end);
+/* Whether a call asks for literals alone of its text: for such it is never NULL, and
+ * never fails, and function_pattern_words() computes it for many at once. */
+bool function_lookup_is_pattern(const struct function_lookup *lookup);
+
+/* Words [first, end) of many, which lie one behind the other. */
+struct function_words {
+    const char *bytes;
+    const uint32_t
+        *ends; /* of each word, in `bytes`: it begins where the one before
+                             ends, the first one at 0                          */
+    uint32_t first, end;
+};
+/* Computes it for the words: matches[word] becomes 0 or 1. */
+void function_pattern_words(const struct function_lookup *lookup,
+                            const struct function_words *words, char *matches);
 
 #endif

@@ -281,7 +281,7 @@ static struct pattern *pattern_room(struct arena *arena, size_t length)
                                                                 : NULL;
 }
 
-/* ----------------------------------------------------------- functions -- */
+/* ---------------------------------------------------------------- read -- */
 
 /* How a call writes its pattern. */
 static struct style style_of(const struct function_value *arguments,
@@ -314,12 +314,6 @@ bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
     return pattern != NULL;
 }
 
-static const struct literal *needed_of(const struct function_lookup *lookup)
-{
-    const struct pattern *pattern = lookup->arguments[1].pattern;
-    return pattern != NULL ? pattern->needed : NULL;
-}
-
 bool function_lookup_literals(const struct function_lookup *lookup,
                               struct words_pattern *to)
 {
@@ -342,16 +336,100 @@ bool function_lookup_literals(const struct function_lookup *lookup,
     return true;
 }
 
-bool function_lookup_needs(const struct function_lookup *lookup)
+/* --------------------------------------------------------------- words -- */
+
+enum {
+    BLOCK_WORDS = 256, /* that are gone through in one way */
+    FEW_WORDS = 16     /* of a block, that have a literal which is seldom */
+};
+
+bool function_lookup_is_pattern(const struct function_lookup *lookup)
 {
-    return needed_of(lookup) != NULL;
+    return lookup->arguments[1].pattern != NULL;
 }
 
-const char *function_lookup_next(const struct function_lookup *lookup,
-                                 const char *at, const char *end)
+static uint32_t word_start(const struct function_words *words, uint32_t word)
 {
-    return literal_find_far(needed_of(lookup), at, end);
+    return word > 0 ? words->ends[word - 1] : 0;
 }
+
+static bool word_matches(const struct pattern *pattern,
+                         const struct function_words *words, uint32_t word)
+{
+    uint32_t start = word_start(words, word);
+    return pattern_matches(
+        pattern,
+        (struct vdbq_text){ words->bytes + start, words->ends[word] - start });
+}
+
+/* Matches each word; how many do. */
+static uint32_t match_each(const struct pattern *pattern,
+                           const struct function_words *words, char *matches)
+{
+    uint32_t count = 0;
+    for (uint32_t word = words->first; word < words->end; word++)
+        count += (uint32_t)(matches[word] = word_matches(pattern, words, word));
+    return count;
+}
+
+/* The word, from `word` on, that byte `place` belongs to: near ones are tried
+ * first. */
+static uint32_t word_with(const struct function_words *words, uint32_t word,
+                          size_t place)
+{
+    uint32_t high = word, step = 1;
+    while (high < words->end && words->ends[high] <= place) {
+        word = high + 1;
+        high = words->end - high > step ? high + step : words->end;
+        step *= 2;
+    }
+    while (word < high) {
+        uint32_t middle = word + (high - word) / 2;
+        if (words->ends[middle] <= place)
+            word = middle + 1;
+        else
+            high = middle;
+    }
+    return word;
+}
+
+/* Matches those words alone that have the literal which is needed, as it is found
+ * in the bytes of all; how many have it. */
+static uint32_t match_found(const struct pattern *pattern,
+                            const struct function_words *words, char *matches)
+{
+    const char *at = words->bytes + word_start(words, words->first);
+    const char *stop = words->bytes + words->ends[words->end - 1];
+    uint32_t count = 0;
+    memset(matches + words->first, 0, words->end - words->first);
+    for (uint32_t word = words->first; word < words->end; word++, count++) {
+        at = literal_find_far(pattern->needed, at, stop);
+        if (at == NULL)
+            break;
+        word = word_with(words, word, (size_t)(at - words->bytes));
+        matches[word] = word_matches(pattern, words, word);
+        at = words->bytes + words->ends[word];
+    }
+    return count;
+}
+
+/* Where few words of a block have the literal, the next block's are found by it. */
+void function_pattern_words(const struct function_lookup *lookup,
+                            const struct function_words *words, char *matches)
+{
+    const struct pattern *pattern = lookup->arguments[1].pattern;
+    bool few = pattern->needed != NULL;
+    struct function_words block = *words;
+    for (; block.first < words->end; block.first = block.end) {
+        uint32_t left = words->end - block.first;
+        block.end = block.first + (left < BLOCK_WORDS ? left : BLOCK_WORDS);
+        uint32_t count = few ? match_found(pattern, &block, matches)
+                             : match_each(pattern, &block, matches);
+        few = pattern->needed != NULL && count <= FEW_WORDS;
+    }
+}
+
+/* ------------------------------------------------------------ functions -- */
 
 static enum vdbq_status match(struct function_call_state *state, bool globs)
 {
