@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that are joined: see window_joined.h. The texts of a partition's rows
- * are looked up some rows at a time; NULLs are passed over, and a separator that
- * is NULL is empty.
+ * Texts that are joined: see window_joined.h. The texts of partitions' rows
+ * are looked up some rows at a time, whichever partitions these are of; NULLs are
+ * passed over, and a separator that is NULL is empty.
  */
 #include "exec/window/window_joined.h"
 
@@ -19,17 +19,19 @@ enum {
     JOINED_BYTES_MAX = 1 << 28 /* of a text, as of all functions     */
 };
 
-/* A partition while its texts are joined. */
+/* Partitions while their texts are joined. */
 struct joining {
     const struct window *window;
     const struct step_window_function *function;
     struct window_joined *joined;
-    struct dictionary_texts values, separators; /* of the block of rows */
-    uint64_t block_rows;
-    uint32_t *rows;    /* of the block: those that have a value       */
-    uint32_t *numbers; /* ... the words of one of their columns       */
-    struct text text;  /* the rows so far, joined                     */
-    bool any;          /* there was one                               */
+    struct dictionary_texts values, separators; /* of a block of rows         */
+    uint32_t
+        block_rows; /* of one, which may have many partitions' rows       */
+    uint32_t block_at,
+        block_end;     /* its places in the order                   */
+    uint32_t *numbers; /* ... and the words of one of its columns            */
+    struct text text;  /* the partition's rows so far, joined                */
+    bool any;          /* there was one                                      */
     struct error *error;
 };
 
@@ -40,26 +42,50 @@ static const struct row_set_column *value_column(const struct joining *joining)
     return &joining->window->rows->columns[joining->function->aggregate.column];
 }
 
-/* NULL: there is none. */
+/* NULL: there is none, or it has no words. */
 static const struct row_set_column *
 separator_column(const struct joining *joining)
 {
     int number = joining->function->fallback;
-    return number < 0 ? NULL : &joining->window->rows->columns[number];
+    return number < 0 || joining->joined->separators == NULL
+               ? NULL
+               : &joining->window->rows->columns[number];
 }
 
 /* Looks the texts of a column up in the block's rows; NULLs get any word. */
 static bool look_up(struct joining *joining, struct dictionary_texts *texts,
                     const struct dictionary *words,
-                    const struct row_set_column *column, uint64_t count)
+                    const struct row_set_column *column)
 {
     const uint32_t *values = column->values;
+    uint32_t count = joining->block_end - joining->block_at;
 
-    for (uint64_t i = 0; i < count; i++)
-        joining->numbers[i] = row_set_is_null(column, joining->rows[i])
-                                  ? 0
-                                  : values[joining->rows[i]];
-    return dictionary_texts_look_up(texts, words, joining->numbers, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = joining->window->order[joining->block_at + i];
+        joining->numbers[i] = row_set_is_null(column, row) ? 0 : values[row];
+    }
+    if (dictionary_texts_look_up(texts, words, joining->numbers, count))
+        return true;
+    error_no_memory(joining->error);
+    return false;
+}
+
+/* Looks up the texts of the rows from a place of the order on. */
+static bool read_block(struct joining *joining, uint32_t at)
+{
+    const struct row_set_column *between = separator_column(joining);
+    uint64_t left = joining->window->rows->rows - at;
+
+    joining->block_at = at;
+    joining->block_end =
+        at
+        + (uint32_t)(left < joining->block_rows ? left : joining->block_rows);
+    return stop_pause(joining->error) == VDBQ_OK
+           && look_up(joining, &joining->values, joining->joined->values,
+                      value_column(joining))
+           && (between == NULL
+               || look_up(joining, &joining->separators,
+                          joining->joined->separators, between));
 }
 
 static bool add(struct joining *joining, struct vdbq_text text)
@@ -75,55 +101,35 @@ static bool add(struct joining *joining, struct vdbq_text text)
     return !joining->text.failed;
 }
 
-/* Adds the texts of the block's rows. */
-static bool add_block(struct joining *joining, uint64_t count)
+/* Adds the text of the row at a place of the order. */
+static bool add_row(struct joining *joining, uint32_t at)
 {
     const struct row_set_column *between = separator_column(joining);
-    bool separated = between != NULL && joining->joined->separators != NULL;
+    uint32_t row = joining->window->order[at];
 
-    if (count == 0)
-        return true;
-    assert(joining->joined->values != NULL);
-    if (!look_up(joining, &joining->values, joining->joined->values,
-                 value_column(joining), count)
-        || (separated
-            && !look_up(joining, &joining->separators,
-                        joining->joined->separators, between, count))) {
-        error_no_memory(joining->error);
+    if (at >= joining->block_end && !read_block(joining, at))
         return false;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        if (joining->any && separated
-            && !row_set_is_null(between, joining->rows[i])
-            && !add(joining, joining->separators.texts[i]))
-            return false;
-        if (!add(joining, joining->values.texts[i]))
-            return false;
-        joining->any = true;
-    }
-    return true;
+    assert(joining->block_at <= at && at < joining->block_end);
+    if (row_set_is_null(value_column(joining), row))
+        return true;
+    at -= joining->block_at;
+    if (joining->any && between != NULL && !row_set_is_null(between, row)
+        && !add(joining, joining->separators.texts[at]))
+        return false;
+    joining->any = true;
+    return add(joining, joining->values.texts[at]);
 }
 
 /* Joins the texts of the rows [at, end) of the order. */
 static bool join_rows(struct joining *joining, uint32_t at, uint32_t end)
 {
-    const struct row_set_column *column = value_column(joining);
-    uint64_t count = 0;
+    bool done = true;
 
     joining->text.length = 0;
     joining->any = false;
-    for (; at < end; at++) {
-        uint32_t row = joining->window->order[at];
-        if (row_set_is_null(column, row))
-            continue;
-        joining->rows[count++] = row;
-        if (count < joining->block_rows)
-            continue;
-        if (!add_block(joining, count) || stop_pause(joining->error) != VDBQ_OK)
-            return false;
-        count = 0;
-    }
-    return add_block(joining, count);
+    for (; at < end && done; at++)
+        done = add_row(joining, at);
+    return done;
 }
 
 /* ---------------------------------------------------------- partitions -- */
@@ -184,16 +190,14 @@ enum vdbq_status window_join_texts(struct window *window,
 
     if (dictionary_in_file(joined->values))
         joining.block_rows = DICTIONARY_TEXTS_ROWS;
-    joining.rows = memory_zeroed(joining.block_rows, sizeof *joining.rows);
     joining.numbers =
         memory_zeroed(joining.block_rows, sizeof *joining.numbers);
-    status = joining.rows != NULL && joining.numbers != NULL
+    status = joining.numbers != NULL
                  ? write_all(&joining, &window->any_nulls, result)
                  : error_no_memory(error);
     dictionary_texts_finish(&joining.values);
     dictionary_texts_finish(&joining.separators);
     text_finish(&joining.text);
-    memory_release(joining.rows);
     memory_release(joining.numbers);
     return status;
 }
