@@ -384,6 +384,41 @@ static void narrow_windows(struct node *node)
                       &node->columns[below->column_count + i]);
 }
 
+/* What a window is parted by was computed for it: above it is that column. */
+static bool add_part_stands(struct extracting *extracting,
+                            const struct node *node, size_t number)
+{
+    const struct step_window_function *function =
+        vector_at(&node->window.functions, number);
+    const struct window *window =
+        VECTOR_ITEMS(&extracting->found, struct expression *)[number]->window;
+    bool done = true;
+
+    for (size_t i = 0; i < window->partition.count && done; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(&window->partition, struct expression *)[i];
+        int column = VECTOR_ITEMS(&function->partition, int)[i];
+        if (e->kind == EXPRESSION_COLUMN
+            || expression_find(&extracting->found, 0, e) >= 0)
+            continue;
+        if (!vector_append(&extracting->found, &e, 1))
+            return error_no_memory(extracting->binder->error), false;
+        done = add_stand(extracting, node, (unsigned)column, e->at);
+    }
+    return done;
+}
+
+/* Of all windows that were found. */
+static bool add_parts_stands(struct extracting *extracting,
+                             const struct node *node)
+{
+    bool done = true;
+
+    for (size_t i = 0; i < node->window.functions.count && done; i++)
+        done = add_part_stands(extracting, node, i);
+    return done;
+}
+
 static struct node *extract_all_windows(struct extracting *extracting,
                                         struct node *below)
 {
@@ -406,7 +441,9 @@ static struct node *extract_all_windows(struct extracting *extracting,
     node->window.functions = functions;
     describe_found(extracting, node);
     narrow_windows(node);
-    return add_stands(extracting, node) ? node : NULL;
+    return add_stands(extracting, node) && add_parts_stands(extracting, node)
+               ? node
+               : NULL;
 }
 
 /* ------------------------------------------------------------------ all -- */
