@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random patterns of LIKE and GLOB over thousands of words, compared with sqlite3.
+"""Random patterns of LIKE and GLOB over thousands of words, and literals that these
+contain, begin or end with, compared with sqlite3.
 
     patterns.py BINARY [--seed N] [--tables N] [--patterns N]
 
@@ -15,6 +16,7 @@ import sys
 
 LETTERS = 'abABxyz%_é-'
 PIECES = ('%', '%', '%', 'a', 'b', 'ab', 'x', 'é', 'needle', 'nee', 'Y', '_')
+SELECT = 'SELECT count(*), coalesce(sum(length(s)), 0) FROM t WHERE'
 WORDS, SHOWN = 4000, 8
 INSERTED = 500  # by one statement
 
@@ -31,11 +33,24 @@ def words_of(rng):
     return sorted(words | {word + rng.choice(('needle', 'NEEDLE', 'nee')) for word in with_needle})
 
 
+def pattern(rng):
+    return ''.join(rng.choice(PIECES) for _ in range(rng.randrange(1, 5)))
+
+
 def condition(rng):
-    pattern = ''.join(rng.choice(PIECES) for _ in range(rng.randrange(1, 5)))
-    glob = quoted(pattern.replace('%', '*').replace('_', '?'))
-    return rng.choice((f's LIKE {quoted(pattern)}', f"s LIKE {quoted(pattern)} ESCAPE 'a'",
-                       f's NOT LIKE {quoted(pattern)}', f's GLOB {glob}'))
+    """It as vdbq has it, and as sqlite3."""
+    form, text = rng.choice(('like', 'escape', 'not', 'glob', 'has', 'begins', 'ends')), quoted(
+        pattern(rng))
+    if form == 'has':
+        return f'contains(s, {text})', f'instr(s, {text}) > 0'
+    if form == 'begins':
+        return f'starts_with(s, {text})', f'substr(s, 1, length({text})) = {text}'
+    if form == 'ends':
+        return f'ends_with(s, {text})', f'substr(s, -length({text})) = {text}'
+    made = {'like': f's LIKE {text}', 'escape': f"s LIKE {text} ESCAPE 'a'",
+            'not': f's NOT LIKE {text}',
+            'glob': f"s GLOB {text.replace('%', '*').replace('_', '?')}"}[form]
+    return made, made
 
 
 def ours(binary, script):
@@ -63,14 +78,14 @@ def main():
             rows = ', '.join(f'({quoted(word)})' for word in words[at:at + INSERTED])
             script.append(f'INSERT INTO t VALUES {rows}')
         connection.executescript(';\n'.join(script))
-        queries = [f'SELECT count(*), coalesce(sum(length(s)), 0) FROM t WHERE {condition(rng)}'
-                   for _ in range(options.patterns)]
-        for sql, our in zip(queries, ours(options.binary, ';\n'.join(script + queries) + ';\n'),
-                            strict=True):
-            their = ','.join(map(str, connection.execute(sql).fetchone()))
+        conditions = [condition(rng) for _ in range(options.patterns)]
+        answers = ours(options.binary, ';\n'.join(
+            script + [f'{SELECT} {our}' for our, _ in conditions]) + ';\n')
+        for (asked, their), our in zip(conditions, answers, strict=True):
+            their = ','.join(map(str, connection.execute(f'{SELECT} {their}').fetchone()))
             passed, failed = passed + (our == their), failed + (our != their)
             if our != their and failed <= SHOWN:
-                print(f'{sql}: {our}, not {their}')
+                print(f'{asked}: {our}, not {their}')
     print(f'{passed} passed, {failed} failed')
     return 1 if failed else 0
 

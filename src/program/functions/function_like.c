@@ -297,17 +297,51 @@ static struct style style_of(const struct function_value *arguments,
     return style;
 }
 
-bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
+/* contains(), starts_with() and ends_with() look for one literal, which stands for
+ * itself; false: it is another call. */
+static bool read_literal(const struct function *function, struct vdbq_text text,
+                         struct pattern *pattern)
+{
+    struct literal *literal = pattern->literals;
+    pattern->begins = function->compute == function_starts_with;
+    pattern->ends = function->compute == function_ends_with;
+    if (!pattern->begins && !pattern->ends
+        && function->compute != function_contains)
+        return false;
+    pattern->any = true;
+    pattern->count = text.length > 0;
+    pattern->least = text.length;
+    if (pattern->count == 0) /* all texts have it */
+        return true;
+    for (size_t i = 0; i < text.length; i++)
+        literal_add(literal, text.bytes[i], false);
+    literal_finish(literal);
+    return true;
+}
+
+/* Reads the pattern of LIKE or GLOB; false: it is another call, or has more than
+ * literals. */
+static bool read_like(const struct function_lookup *lookup,
+                      struct pattern *pattern)
 {
     bool globs = lookup->function->compute == function_glob;
     struct vdbq_text text = lookup->arguments[1].text;
-    if ((!globs && lookup->function->compute != function_like)
+    struct place from = { text.bytes, text.bytes + text.length };
+    struct style style = style_of(lookup->arguments, lookup->count, globs);
+    return (globs || lookup->function->compute == function_like)
+           && read_pattern(&style, from, pattern);
+}
+
+bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
+{
+    if (lookup->function->result != VDBQ_BOOLEAN || lookup->count < 2
         || lookup->open != 1 || lookup->nests)
         return true;
-    struct style style = style_of(lookup->arguments, lookup->count, globs);
+    struct vdbq_text text = lookup->arguments[1].text;
     struct pattern *pattern = pattern_room(arena, text.length);
-    struct place from = { text.bytes, text.bytes + text.length };
-    if (pattern != NULL && read_pattern(&style, from, pattern)) {
+    if (pattern != NULL
+        && (read_literal(lookup->function, text, pattern)
+            || read_like(lookup, pattern))) {
         pattern->needed = find_needed(pattern);
         lookup->arguments[1].pattern = pattern;
     }
