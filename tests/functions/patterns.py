@@ -42,7 +42,8 @@ def condition(rng):
     form, text = rng.choice(('like', 'escape', 'not', 'glob', 'has', 'begins', 'ends')), quoted(
         pattern(rng))
     if form == 'has':
-        return f'contains(s, {text})', f'instr(s, {text}) > 0'
+        found = f'instr(s, {text}) > 0'
+        return rng.choice((f'contains(s, {text})', found)), found
     if form == 'begins':
         return f'starts_with(s, {text})', f'substr(s, 1, length({text})) = {text}'
     if form == 'ends':

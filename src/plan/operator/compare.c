@@ -202,7 +202,10 @@ struct expression *expression_compare(struct binder *binder,
 {
     enum comparing comparing = comparing_of(left, right);
     enum collation collation = collation_here(binder, left, right);
+    struct expression *found;
 
+    if (compare_found(binder, operator, left, right, tree, &found))
+        return found;
     if (is_comparison(operator)
         && (is_null_constant(left) || is_null_constant(right)))
         return expression_null(binder, VDBQ_INTEGER, tree->at);

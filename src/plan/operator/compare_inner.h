@@ -31,6 +31,14 @@ struct expression *compare_below(struct binder *binder,
                                  struct expression *right,
                                  const struct ast_expression *tree);
 
+/* compare_found.c */
+/* Whether a comparison asks no more than whether a text was found in another; then
+ * `*made` does (NULL: a failure). */
+bool compare_found(struct binder *binder, enum ast_operator operator,
+                   const struct expression * left,
+                   const struct expression *right,
+                   const struct ast_expression *tree, struct expression **made);
+
 /* compare_number.c */
 /* The bound of a constant number, a double or an integer; NULL also where
  * `*none`: there is none. */
