@@ -441,6 +441,7 @@ static enum vdbq_status open_own(struct follower *follower,
         params->path, VDBQ_OPEN_READ_ONLY | params->flags, &follower->db);
     if (status != VDBQ_OK)
         return status;
+    database_own_part(follower->db->database, follower->link->rank);
     follower->db->cluster = &follower->calls;
     follower->db->sharers = params->sharers;
     vdbq_on_progress(follower->db, goes_on, follower);

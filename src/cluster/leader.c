@@ -479,6 +479,8 @@ enum vdbq_status vdbq_cluster_lead(vdbq *db, const struct vdbq_link *link)
     if (status == VDBQ_OK)
         status = leader_check_parts(db, link);
     if (status == VDBQ_OK)
+        database_own_part(db->database, link->rank);
+    if (status == VDBQ_OK)
         status = rank_lead(db, link, &(struct lead_params){ 0 }, &db->cluster);
     for (vdbq_query *query = db->queries; query != NULL; query = query->next)
         query->replan = true;

@@ -59,16 +59,30 @@ VDBQ_API enum vdbq_status vdbq_cluster_lead(vdbq *db,
 VDBQ_API enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
                                               const char *path, unsigned flags,
                                               unsigned cores);
+/* How a table lies in part files, where not by runs of its rows. */
+struct vdbq_part_table {
+    const char *name;
+    const char *const *keys; /* columns: rows go to the part that the hash of
+                                these names, so that equal keys of several tables
+                                are in one part                           */
+    unsigned key_count;      /* 0: the whole table is in each part        */
+};
+
 /* Makes a folder of part files of the database: each table's rows are shared out
- * among so many parts, but for `whole_count` tables, by name, which all ranks read
- * from one file. As many ranks open the folder as a database, each with a share of
- * scans that is its part; no one writes to it. The folder must not be there yet, and
- * on failure nothing of it stays. Fails with MISUSE in a transaction, UNKNOWN (a
- * table), BUSY, READ_ONLY, IO, CANCELLED, NO_MEMORY. */
-VDBQ_API enum vdbq_status vdbq_cluster_distribute(vdbq *db, const char *folder,
-                                                  unsigned parts,
-                                                  const char *const *whole,
-                                                  unsigned whole_count);
+ * among so many parts, by runs, but for `table_count` tables. As many ranks open the
+ * folder as a database, each with a share of scans that is its part; no one writes to
+ * it. In the folder a table by hash has its rows in the order of parts. It must not be
+ * there yet, and on failure nothing of it stays. Fails with MISUSE in a transaction,
+ * UNKNOWN (a table, a column), EXISTS (a table is named twice), TYPE (a column that has
+ * no hash), LIMIT, BUSY, READ_ONLY, IO, CANCELLED, NO_MEMORY. */
+VDBQ_API enum vdbq_status
+vdbq_cluster_distribute(vdbq *db, const char *folder, unsigned parts,
+                        const struct vdbq_part_table *tables,
+                        unsigned table_count);
+/* How a table of the last vdbq_tables() lies in part files, where not by runs of its
+ * rows: "by hash (k) in 3 parts" or "whole in each of 3 parts"; else "". Lives until the
+ * next call that tells of tables. */
+VDBQ_API const char *vdbq_cluster_parts(vdbq *db, unsigned table);
 
 /* On rank 0, in the end and in any case: the others return. */
 VDBQ_API void vdbq_cluster_dismiss(const struct vdbq_link *link);

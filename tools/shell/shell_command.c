@@ -4,6 +4,8 @@
  * what they take, what they do. Those that tell or set one thing are in
  * shell_setting.c.
  */
+#include <vdbq_cluster.h>
+
 #include "shell_command.h"
 #include "shell_options.h"
 
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ARGUMENTS_MAX = 32 };
+enum { ARGUMENTS_MAX = 256 };
 
 static bool run_connection(struct shell *shell, const struct shell_call *call);
 static bool run_csv(struct shell *shell, const struct shell_call *call);
@@ -57,9 +59,10 @@ static const struct shell_command commands[] = {
       shell_set_option, 0, 1, "device_memory" },
     { ".devices", "", "lists the devices of this machine", run_devices, 0, 0,
       NULL },
-    { ".distribute", "FOLDER N [TABLE]...",
+    { ".distribute", "FOLDER N [TABLE [BROADCAST | BY HASH (COLUMN, ...)]]...",
       "makes part files of the database for N ranks; each of these tables\n"
-      "stays whole, the others are shared out",
+      "is whole in all of them (BROADCAST), or its rows go where the hash of\n"
+      "columns says; the others are shared out by runs of rows",
       shell_distribute, 2, ARGUMENTS_MAX, NULL },
     { ".encoding", "[ENCODING]",
       "auto, plain or packed: how columns that are "
@@ -104,7 +107,8 @@ static const struct shell_command commands[] = {
     { ".tablets", "[TABLE]",
       "rows of each table, the tablets they lie in, rows of the sample\n"
       "on which the planner tries conditions, and how many runs of keys\n"
-      "and indexes, and edits, stand beside the tablets",
+      "and indexes, and edits, stand beside the tablets; in part files,\n"
+      "whether it lies by hash, or whole in each",
       run_tablets, 0, 1, NULL },
     { ".timeout", "[MS]", NULL, shell_set_option, 0, 1, "timeout" },
     { ".timer", "[on|off]",
@@ -417,6 +421,8 @@ static bool run_tablets(struct shell *shell, const struct shell_call *call)
         if (vdbq_table_edits(db, i) > 0)
             out_print(&shell->out, ", edits %llu",
                       (unsigned long long)vdbq_table_edits(db, i));
+        if (*vdbq_cluster_parts(db, i) != '\0')
+            out_print(&shell->out, ", %s", vdbq_cluster_parts(db, i));
         out_print(&shell->out, "\n");
         written++;
     }

@@ -73,6 +73,19 @@ struct column {
                                                   was not parsed           */
 };
 
+/* How a table of part files (data/file/part_files.h) lies in them, where that is
+ * not by runs of its rows. */
+enum { PART_KEYS_MAX = 8 };
+struct table_parts {
+    uint32_t table;               /* its id                                  */
+    unsigned parts;               /* how many there are                      */
+    unsigned key_count;           /* of `keys`; 0: it is whole in each part  */
+    unsigned keys[PART_KEYS_MAX]; /* columns whose hash says in which part a
+                                     row is                                  */
+    size_t *first; /* with keys, of each part: its first tablet; behind them
+                      how many there are                                     */
+};
+
 struct table {
     uint32_t id;           /* never used again, but after a ROLLBACK */
     const char *name;      /* in the arena of the catalogue */
@@ -90,6 +103,8 @@ struct table {
     struct sample *sample;      /* held; of all rows; NULL: there is none, as
                               in files of vdbq 0.3                          */
     bool sample_lost; /* the file has one that is not what it should be   */
+    const struct table_parts *parts; /* of part files, which have it; NULL: its
+                                        rows lie in them by runs, if at all   */
     const struct column_facts *bounds; /* of each column, wider than what is so:
                               catalogue_wider(); else NULL                   */
 };
@@ -255,6 +270,8 @@ bool table_facts_exact(const struct table *table, unsigned column);
  * the first tablet of which the middle is behind it. */
 enum { TABLE_SHARE_ALL = 1 << 16 };
 size_t table_share(const struct table *table, uint32_t share);
+/* In how many parts a table lies by hash; 0: it does not. */
+unsigned table_hash_parts(const struct table *table);
 /* Whether a tablet of the table has an edit. */
 bool table_has_edits(const struct table *table);
 /* The tablet that an edit is over: as it was written, without facts. */

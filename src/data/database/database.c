@@ -111,6 +111,14 @@ unsigned database_parts(const struct database *database, uint64_t *number)
     return file->calls == &part_files ? part_count(file->os, number) : 0;
 }
 
+void database_own_part(struct database *database, unsigned part)
+{
+    uint64_t number;
+
+    if (part < database_parts(database, &number))
+        part_own(database->file.os, part);
+}
+
 bool database_reads_anywhere(const struct database *database)
 {
     return database->file.calls->reads_anywhere;
@@ -322,6 +330,8 @@ enum vdbq_status database_load(const struct database *database,
         status = samples_load(database, head, places, *catalogue, error);
     if (status == VDBQ_OK)
         status = run_list_load(file, head, *catalogue, error);
+    if (status == VDBQ_OK && !places && file->calls == &part_files)
+        status = part_tell(file->os, *catalogue, file->path, error);
     if (status != VDBQ_OK) {
         catalogue_release(*catalogue);
         *catalogue = NULL;

@@ -26,6 +26,8 @@ const char *database_path(const struct database *database);
 /* Of part files, how many there are, and their database's number; 0: it is one
  * file. */
 unsigned database_parts(const struct database *database, uint64_t *number);
+/* From now on what each of them has is read in that one, if there is such a part. */
+void database_own_part(struct database *database, unsigned part);
 /* Whether the file may be read on several threads at a time. */
 bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */

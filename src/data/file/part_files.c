@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -17,6 +18,8 @@ struct os_file {
     struct part_layout layout;
     struct os_file *whole;  /* of os_files */
     struct os_file **parts; /* of each, of os_files */
+    unsigned
+        own; /* the part that is read for what each has; none: `whole` is */
 };
 
 enum { READER_BYTE = 1 }; /* file rule 5: keeps what a part has as it is */
@@ -106,6 +109,7 @@ static enum vdbq_status open_folder(const char *folder, struct os_file **file,
     *file = memory_zeroed(1, sizeof **file);
     if (*file == NULL)
         return error_no_memory(error);
+    (*file)->own = UINT_MAX;
     enum vdbq_status status = open_all(*file, folder, error);
     if (status == VDBQ_OK)
         return VDBQ_OK;
@@ -128,6 +132,18 @@ unsigned part_count(const struct os_file *file, uint64_t *database)
     return file->layout.parts;
 }
 
+void part_own(struct os_file *file, unsigned part)
+{
+    assert(part < file->layout.parts);
+    file->own = part;
+}
+
+enum vdbq_status part_tell(struct os_file *file, struct catalogue *catalogue,
+                           const char *folder, struct error *error)
+{
+    return part_layout_tell(&file->layout, catalogue, folder, error);
+}
+
 /* ---------------------------------------------------------- the calls -- */
 
 static int parts_open(const char *path, unsigned flags, struct os_file **file)
@@ -140,19 +156,13 @@ static int parts_open(const char *path, unsigned flags, struct os_file **file)
     return status == VDBQ_OK ? 0 : status == VDBQ_NO_MEMORY ? ENOMEM : EIO;
 }
 
-/* The first range that ends behind a place. */
-static size_t range_at(const struct part_layout *layout, uint64_t offset)
+/* The file that is read for a range. */
+static struct os_file *file_of(const struct os_file *file,
+                               const struct part_range *range)
 {
-    size_t low = 0, high = layout->range_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct part_range *range = &layout->ranges[middle];
-        if (range->offset + range->size <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const unsigned parts = file->layout.parts;
+    const unsigned part = range->part < parts ? range->part : file->own;
+    return part < parts ? file->parts[part] : file->whole;
 }
 
 /* The file that has what begins at a place, and how much of `size` lies in it. */
@@ -160,7 +170,7 @@ static struct os_file *place(const struct os_file *file, uint64_t offset,
                              uint64_t size, uint64_t *there)
 {
     const struct part_layout *layout = &file->layout;
-    const size_t at = range_at(layout, offset);
+    const size_t at = part_range_at(layout, offset);
     const struct part_range *range =
         at < layout->range_count ? &layout->ranges[at] : NULL;
     const bool inside = range != NULL && range->offset <= offset;
@@ -168,7 +178,7 @@ static struct os_file *place(const struct os_file *file, uint64_t offset,
     if (range != NULL)
         left = (inside ? range->offset + range->size : range->offset) - offset;
     *there = left < size ? left : size;
-    return inside ? file->parts[range->part] : file->whole;
+    return inside ? file_of(file, range) : file->whole;
 }
 
 static int parts_read(struct os_file *file, void *bytes, size_t size,

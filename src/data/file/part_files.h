@@ -5,6 +5,7 @@
  *
  *     FOLDER/layout   which bytes of the database are in which part, as text
  *     FOLDER/whole    the database file without the tablets that are shared out
+ *                     (whose tables lie in parts by runs or by hash)
  *     FOLDER/part.0   its own tablets, at the places that they have in the
  *     ...             database; each an ordinary database of these rows
  *
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "base/os/os.h"
 #include "base/text.h"
+#include "data/catalogue/catalogue.h"
 
 enum {
     PARTS_MAX = 4096,
@@ -28,13 +30,15 @@ enum {
 struct part_range {
     uint64_t offset;
     uint64_t size;
-    uint32_t part;
+    uint32_t part; /* as many as there are: each has them, and `whole`, too */
 };
 
 struct part_layout {
     uint64_t database; /* a random number: parts of one have the same one */
     unsigned parts;
-    uint64_t *heads;           /* of each part: XXH3 of PART_HEADS_BYTES   */
+    uint64_t *heads;            /* of each part: XXH3 of PART_HEADS_BYTES   */
+    struct table_parts *tables; /* that lie in parts by hash, or whole      */
+    size_t table_count;
     struct part_range *ranges; /* by their offsets */
     size_t range_count;
 };
@@ -50,6 +54,13 @@ void part_layout_print(const struct part_layout *layout, struct text *text);
 enum vdbq_status part_layout_read(const char *folder,
                                   struct part_layout *layout,
                                   struct error *error);
+/* The first range that ends behind a place; `range_count`: none does. */
+size_t part_range_at(const struct part_layout *layout, uint64_t offset);
+/* Tells the tables of a catalogue how they lie in the parts, once it is proven that
+ * they do. Fails with CORRUPT, NO_MEMORY. */
+enum vdbq_status part_layout_tell(struct part_layout *layout,
+                                  struct catalogue *catalogue,
+                                  const char *folder, struct error *error);
 /* What is known of a part by its heads. */
 int part_heads(struct os_file *file, uint64_t *sum);
 
@@ -63,5 +74,10 @@ enum vdbq_status part_check(const char *folder, struct error *error);
 extern const struct os_file_calls part_files;
 /* How many parts a folder has that is open, and their database's number. */
 unsigned part_count(const struct os_file *file, uint64_t *database);
+/* From now on what each part has is read in this one. */
+void part_own(struct os_file *file, unsigned part);
+/* part_layout_tell() of a folder that is open. */
+enum vdbq_status part_tell(struct os_file *file, struct catalogue *catalogue,
+                           const char *folder, struct error *error);
 
 #endif

@@ -2,11 +2,14 @@
 /*
  * The layout of part files: see part_files.h. It is text, a line each:
  *
- *     vdbq parts 1
+ *     vdbq parts 2
  *     database ID           16 hexadecimal digits
  *     parts N
  *     part SUM              of each, in their order
- *     range OFFSET SIZE P   of each, by their offsets, none within another
+ *     table ID N KEY...     of each that is whole in all parts (N is 0), or lies
+ *                           in them by the hash of N columns
+ *     range OFFSET SIZE P   of each, by their offsets, none within another; P is
+ *                           the number of parts where each part has it
  *     end SUM               XXH3 of all bytes before this line
  */
 #include <errno.h>
@@ -19,12 +22,15 @@
 #include "base/memory.h"
 #include "data/file/part_files.h"
 
-static const char magic[] = "vdbq parts 1\n";
+static const char magic[] = "vdbq parts 2\n";
 
-enum { LINE_LEAST = 12 }; /* bytes of the shortest line of a range */
+enum { LINE_LEAST = 10 }; /* bytes of the shortest line of a range or table */
 
 void part_layout_finish(struct part_layout *layout)
 {
+    for (size_t i = 0; i < layout->table_count; i++)
+        memory_release(layout->tables[i].first);
+    memory_release(layout->tables);
     memory_release(layout->heads);
     memory_release(layout->ranges);
     *layout = (struct part_layout){ 0 };
@@ -40,7 +46,29 @@ void part_path_of(const char *folder, unsigned part, char *path)
     snprintf(path, PART_PATH_MAX, "%s/part.%u", folder, part);
 }
 
+size_t part_range_at(const struct part_layout *layout, uint64_t offset)
+{
+    size_t low = 0, high = layout->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct part_range *range = &layout->ranges[middle];
+        if (range->offset + range->size <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---------------------------------------------------------------- print -- */
+
+static void print_table(const struct table_parts *table, struct text *text)
+{
+    text_print(text, "table %" PRIu32 " %u", table->table, table->key_count);
+    for (unsigned i = 0; i < table->key_count; i++)
+        text_print(text, " %u", table->keys[i]);
+    text_print(text, "\n");
+}
 
 void part_layout_print(const struct part_layout *layout, struct text *text)
 {
@@ -48,6 +76,8 @@ void part_layout_print(const struct part_layout *layout, struct text *text)
                layout->database, layout->parts);
     for (unsigned k = 0; k < layout->parts; k++)
         text_print(text, "part %016" PRIx64 "\n", layout->heads[k]);
+    for (size_t i = 0; i < layout->table_count; i++)
+        print_table(&layout->tables[i], text);
     for (size_t i = 0; i < layout->range_count; i++)
         text_print(text, "range %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
                    layout->ranges[i].offset, layout->ranges[i].size,
@@ -81,6 +111,20 @@ static uint64_t take(struct reader *reader, const char *word, int base)
     return number;
 }
 
+static void take_tables(struct reader *reader, struct part_layout *layout)
+{
+    while (!reader->wrong && strncmp(reader->at, "\ntable ", 7) == 0) {
+        struct table_parts *table = &layout->tables[layout->table_count++];
+        table->table = (uint32_t)take(reader, "\ntable ", 10);
+        table->parts = layout->parts;
+        const uint64_t keys = take(reader, " ", 10);
+        reader->wrong |= keys > PART_KEYS_MAX;
+        table->key_count = reader->wrong ? 0 : (unsigned)keys;
+        for (unsigned i = 0; i < table->key_count; i++)
+            table->keys[i] = (unsigned)take(reader, " ", 10);
+    }
+}
+
 static void take_ranges(struct reader *reader, struct part_layout *layout)
 {
     uint64_t end = 0;
@@ -89,7 +133,7 @@ static void take_ranges(struct reader *reader, struct part_layout *layout)
         range->offset = take(reader, "\nrange ", 10);
         range->size = take(reader, " ", 10);
         range->part = (uint32_t)take(reader, " ", 10);
-        reader->wrong |= range->offset < end || range->part >= layout->parts
+        reader->wrong |= range->offset < end || range->part > layout->parts
                          || range->size > UINT64_MAX - range->offset;
         end = range->offset + range->size;
     }
@@ -109,10 +153,14 @@ static bool take_layout(const char *text, size_t length,
     layout->heads = memory_zeroed(layout->parts, sizeof *layout->heads);
     layout->ranges =
         memory_zeroed(length / LINE_LEAST + 1, sizeof *layout->ranges);
-    if (layout->heads == NULL || layout->ranges == NULL)
+    layout->tables =
+        memory_zeroed(length / LINE_LEAST + 1, sizeof *layout->tables);
+    if (layout->heads == NULL || layout->ranges == NULL
+        || layout->tables == NULL)
         return false;
     for (unsigned k = 0; k < layout->parts; k++)
         layout->heads[k] = take(&reader, "\npart ", 16);
+    take_tables(&reader, layout);
     take_ranges(&reader, layout);
     const size_t before = (size_t)(reader.at - text) + 1;
     const uint64_t sum = take(&reader, "\nend ", 16);

@@ -2,7 +2,9 @@
 /*
  * Makes part files: see parts_make.h. While the writer's place is taken the file
  * stays as it is. `whole` and each part are copies of it with holes where the
- * tablets of others are; in a part a commit then leaves the rows that it has.
+ * tablets of others are; in a part a commit then leaves the rows that it has. Where
+ * tables lie by hash all that is made of a copy with their rows in the order of
+ * parts.
  */
 #include <assert.h>
 #include <errno.h>
@@ -15,60 +17,135 @@
 #include "data/database/database_inner.h"
 #include "data/file/part_files.h"
 #include "data/parts/parts_make.h"
-#include "data/transaction/transaction.h"
+#include "data/parts/parts_order.h"
+#include "data/transaction/vacuum.h"
 
 enum { COPY_BYTES = 1 << 20, WHOLE = PARTS_MAX };
 
 struct making {
     const struct parts_params *params;
-    const struct catalogue *catalogue;
+    struct database *source; /* that is copied: the database, or its copy with
+                                rows in the order of parts                  */
+    const struct catalogue *catalogue; /* its state */
     struct part_layout layout;
-    uint64_t size; /* of the database's file */
+    uint64_t size; /* of the source's file */
     uint8_t *room; /* COPY_BYTES */
     struct error *error;
 };
 
 /* --------------------------------------------------------------- layout -- */
 
-static bool is_shared(const struct making *making, const struct table *table)
+/* How a table lies in the parts, where not by runs of its rows; NULL: so. */
+static struct table_parts *parts_of(const struct making *making, uint32_t table)
 {
-    for (unsigned i = 0; i < making->params->whole_count; i++)
-        if (catalogue_table(making->catalogue, making->params->whole[i])
-            == table)
-            return false;
-    return true;
+    for (size_t i = 0; i < making->layout.table_count; i++)
+        if (making->layout.tables[i].table == table)
+            return &making->layout.tables[i];
+    return NULL;
 }
 
-static enum vdbq_status check_names(const struct making *making)
+static bool is_whole(const struct making *making, const struct table *table)
 {
-    for (unsigned i = 0; i < making->params->whole_count; i++)
-        if (catalogue_table(making->catalogue, making->params->whole[i])
-            == NULL)
-            return error_set(making->error, VDBQ_UNKNOWN, "no table %s",
-                             making->params->whole[i]);
+    const struct table_parts *parts = parts_of(making, table->id);
+    return parts != NULL && parts->key_count == 0;
+}
+
+/* Notes a key of a table that lies by hash. */
+static enum vdbq_status name_key(const struct making *making,
+                                 const struct table *table, const char *name,
+                                 struct table_parts *parts)
+{
+    const unsigned column = table_column(table, name);
+    if (column == table->column_count)
+        return error_set(making->error, VDBQ_UNKNOWN,
+                         "no column %s in table %s", name, table->name);
+    if (parts->key_count == PART_KEYS_MAX)
+        return error_set(making->error, VDBQ_LIMIT,
+                         "a hash is of %d columns at most", PART_KEYS_MAX);
+    if (!parts_hashable(&table->columns[column])) {
+        error_set(making->error, VDBQ_TYPE,
+                  "column %s of table %s has no hash: its values can be equal "
+                  "and have other bytes",
+                  name, table->name);
+        return error_hint(making->error, "a hash is of integers, dates, "
+                                         "decimals, and texts without COLLATE");
+    }
+    parts->keys[parts->key_count++] = column;
     return VDBQ_OK;
 }
 
-/* Of a table, the first tablet of a part: a rank's share, where all are equal. */
+/* Notes how a table lies. */
+static enum vdbq_status name_table(struct making *making,
+                                   const struct parts_table *named)
+{
+    const struct table *table = catalogue_table(making->catalogue, named->name);
+    struct part_layout *layout = &making->layout;
+    enum vdbq_status status = VDBQ_OK;
+    if (table == NULL)
+        return error_set(making->error, VDBQ_UNKNOWN, "no table %s",
+                         named->name);
+    if (parts_of(making, table->id) != NULL)
+        return error_set(making->error, VDBQ_EXISTS, "table %s is named twice",
+                         named->name);
+    struct table_parts *parts = &layout->tables[layout->table_count++];
+    *parts = (struct table_parts){ .table = table->id,
+                                   .parts = making->params->parts };
+    for (unsigned i = 0; status == VDBQ_OK && i < named->key_count; i++)
+        status = name_key(making, table, named->keys[i], parts);
+    if (status != VDBQ_OK || parts->key_count == 0)
+        return status;
+    parts->first =
+        memory_zeroed((size_t)parts->parts + 1, sizeof *parts->first);
+    return parts->first != NULL ? VDBQ_OK : error_no_memory(making->error);
+}
+
+static enum vdbq_status name_tables(struct making *making)
+{
+    const struct parts_params *params = making->params;
+    enum vdbq_status status = VDBQ_OK;
+    making->layout.tables = memory_zeroed((size_t)params->table_count + 1,
+                                          sizeof *making->layout.tables);
+    if (making->layout.tables == NULL)
+        return error_no_memory(making->error);
+    for (unsigned i = 0; status == VDBQ_OK && i < params->table_count; i++)
+        status = name_table(making, &params->tables[i]);
+    return status;
+}
+
+/* Of a table that is shared out, the first tablet of a part: by hash, or a rank's
+ * share, where all are equal. */
 static size_t first_of(const struct making *making, const struct table *table,
                        unsigned part)
 {
+    const struct table_parts *parts = parts_of(making, table->id);
     const uint64_t share =
         (uint64_t)TABLE_SHARE_ALL * part / making->params->parts;
+    if (parts != NULL)
+        return parts->first[part];
     return part < making->params->parts ? table_share(table, (uint32_t)share)
                                         : table->tablet_count;
 }
 
+static void add_tablets(struct making *making, const struct table *table,
+                        size_t first, size_t end, unsigned part)
+{
+    for (size_t i = first; i < end; i++)
+        making->layout.ranges[making->layout.range_count++] =
+            (struct part_range){ table->tablets[i].offset,
+                                 page_round(table->tablets[i].size_bytes),
+                                 part };
+}
+
 static void add_table(struct making *making, const struct table *table)
 {
-    for (unsigned k = 0; k < making->params->parts; k++)
-        for (size_t i = first_of(making, table, k),
-                    end = first_of(making, table, k + 1);
-             i < end; i++)
-            making->layout.ranges[making->layout.range_count++] =
-                (struct part_range){ table->tablets[i].offset,
-                                     page_round(table->tablets[i].size_bytes),
-                                     k };
+    const unsigned parts = making->params->parts;
+    if (is_whole(making, table)) {
+        add_tablets(making, table, 0, table->tablet_count, parts);
+        return;
+    }
+    for (unsigned k = 0; k < parts; k++)
+        add_tablets(making, table, first_of(making, table, k),
+                    first_of(making, table, k + 1), k);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -90,8 +167,7 @@ static enum vdbq_status make_layout(struct making *making)
     if (layout->heads == NULL || layout->ranges == NULL)
         return error_no_memory(making->error);
     for (size_t i = 0; i < catalogue->table_count; i++)
-        if (is_shared(making, &catalogue->tables[i]))
-            add_table(making, &catalogue->tables[i]);
+        add_table(making, &catalogue->tables[i]);
     qsort(layout->ranges, layout->range_count, sizeof *layout->ranges,
           by_offset);
     return os_random(&layout->database) == 0
@@ -121,8 +197,8 @@ static enum vdbq_status copy(const struct making *making, struct os_file *to,
         const size_t size = left < COPY_BYTES ? (size_t)left : COPY_BYTES;
         if (stop_asked())
             return error_cancelled(making->error);
-        status = file_read(&making->params->database->file, making->room, size,
-                           offset, making->error);
+        status = file_read(&making->source->file, making->room, size, offset,
+                           making->error);
         int failure = status == VDBQ_OK
                           ? os_files.write(to, making->room, size, offset)
                           : 0;
@@ -143,7 +219,7 @@ static enum vdbq_status copy_all(const struct making *making,
     uint64_t at = 0;
     for (size_t i = 0; status == VDBQ_OK && i < layout->range_count; i++) {
         const struct part_range *range = &layout->ranges[i];
-        if (range->part == part)
+        if (range->part == part || range->part == layout->parts)
             continue;
         status = copy(making, to, path, at, range->offset);
         at = range->offset + range->size;
@@ -183,7 +259,7 @@ static enum vdbq_status keep_rows(const struct making *making,
         return status;
     for (size_t i = 0; status == VDBQ_OK && i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
-        if (is_shared(making, table))
+        if (!is_whole(making, table))
             status = transaction_keep(
                 transaction, table->id, first_of(making, table, part),
                 first_of(making, table, part + 1), making->error);
@@ -194,23 +270,33 @@ static enum vdbq_status keep_rows(const struct making *making,
     return status;
 }
 
+/* Opens a copy of the database, to change it. */
+static enum vdbq_status open_copy(const struct making *making, const char *path,
+                                  struct database **database)
+{
+    const struct database *source = making->params->database;
+    enum vdbq_status status = database_open(
+        &(struct database_params){ .path = path,
+                                   .files = &os_files,
+                                   .settings = source->file.settings },
+        database, making->error);
+    if (status == VDBQ_OK)
+        database_use_computer(*database, source->compute,
+                              source->compute_context);
+    return status;
+}
+
 /* Commits them, and notes the heads of the part. */
 static enum vdbq_status make_part(struct making *making, unsigned part)
 {
-    const struct database *source = making->params->database;
     struct database *database = NULL;
     char path[PART_PATH_MAX];
     part_path_of(making->params->folder, part, path);
     enum vdbq_status status = make_copy(making, path, part);
     if (status == VDBQ_OK)
-        status = database_open(
-            &(struct database_params){ .path = path,
-                                       .files = &os_files,
-                                       .settings = source->file.settings },
-            &database, making->error);
+        status = open_copy(making, path, &database);
     if (status != VDBQ_OK)
         return status;
-    database_use_computer(database, source->compute, source->compute_context);
     status = keep_rows(making, database, part);
     int failure = status == VDBQ_OK ? part_heads(database->file.os,
                                                  &making->layout.heads[part])
@@ -254,12 +340,71 @@ static enum vdbq_status write_layout(const struct making *making)
     return failure == 0 ? VDBQ_OK : failed(making, path, failure);
 }
 
+/* ----------------------------------------------------------------- order -- */
+
+/* Whether a table lies by hash. */
+static bool any_hash(const struct making *making)
+{
+    bool any = false;
+    for (size_t i = 0; i < making->layout.table_count; i++)
+        any |= making->layout.tables[i].key_count > 0;
+    return any;
+}
+
+/* Puts rows of a copy in the order of parts. */
+static enum vdbq_status order_rows(const struct making *making,
+                                   struct database *database)
+{
+    const struct part_layout *layout = &making->layout;
+    struct transaction *transaction;
+    struct vacuum vacuum;
+    enum vdbq_status status =
+        transaction_begin(database, &transaction, making->error);
+    if (status != VDBQ_OK)
+        return status;
+    for (size_t i = 0; status == VDBQ_OK && i < layout->table_count; i++)
+        if (layout->tables[i].key_count > 0)
+            status =
+                parts_order(transaction, &layout->tables[i], making->error);
+    if (status != VDBQ_OK) {
+        transaction_abort(transaction);
+        return status;
+    }
+    status = transaction_commit(transaction, making->error);
+    return status == VDBQ_OK ? database_vacuum(database, &vacuum, making->error)
+                             : status;
+}
+
+/* Has all be made of a copy with rows in the order of parts, which the caller
+ * closes; it has no name any more. */
+static enum vdbq_status order_source(struct making *making,
+                                     struct database **ordered)
+{
+    char path[PART_PATH_MAX];
+    part_path(making->params->folder, "ordered", path);
+    enum vdbq_status status = make_copy(making, path, WHOLE);
+    if (status == VDBQ_OK)
+        status = open_copy(making, path, ordered);
+    if (status == VDBQ_OK)
+        status = order_rows(making, *ordered);
+    unlink(path);
+    if (status != VDBQ_OK)
+        return status;
+    making->source = *ordered;
+    making->catalogue = (*ordered)->current;
+    return file_size(&making->source->file, &making->size, making->error);
+}
+
 /* ------------------------------------------------------------------ make -- */
 
 static enum vdbq_status make_files(struct making *making)
 {
     char path[PART_PATH_MAX];
-    enum vdbq_status status = make_layout(making);
+    struct database *ordered = NULL;
+    enum vdbq_status status =
+        any_hash(making) ? order_source(making, &ordered) : VDBQ_OK;
+    if (status == VDBQ_OK)
+        status = make_layout(making);
     part_path(making->params->folder, "whole", path);
     if (status == VDBQ_OK)
         status = make_copy(making, path, WHOLE);
@@ -267,7 +412,10 @@ static enum vdbq_status make_files(struct making *making)
         status = make_part(making, k);
     if (status == VDBQ_OK)
         status = write_layout(making);
-    return status == VDBQ_OK ? check_state(making) : status;
+    if (status == VDBQ_OK)
+        status = check_state(making);
+    database_close(ordered);
+    return status;
 }
 
 static void remove_files(const struct making *making)
@@ -298,7 +446,7 @@ static enum vdbq_status check_written(const struct making *making)
 
 static enum vdbq_status make_folder(struct making *making)
 {
-    enum vdbq_status status = check_names(making);
+    enum vdbq_status status = name_tables(making);
     if (status == VDBQ_OK)
         status = check_written(making);
     if (status == VDBQ_OK)
@@ -317,7 +465,9 @@ static enum vdbq_status make_folder(struct making *making)
 enum vdbq_status parts_make(const struct parts_params *params,
                             struct error *error)
 {
-    struct making making = { .params = params, .error = error };
+    struct making making = { .params = params,
+                             .source = params->database,
+                             .error = error };
     struct transaction *transaction;
     assert(params->parts > 0 && params->parts <= PARTS_MAX);
     enum vdbq_status status =

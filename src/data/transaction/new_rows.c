@@ -193,6 +193,16 @@ enum vdbq_status new_rows_add_row(struct new_rows *new_rows,
     return error_no_memory(error);
 }
 
+enum vdbq_status new_rows_cut(struct new_rows *new_rows, struct writer *writer,
+                              const struct table *table, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (new_rows->rows.count > 0)
+        status = build_tablet(new_rows, writer, table, error);
+    return status == VDBQ_OK ? write_built(new_rows, writer, 0, error) : status;
+}
+
 enum vdbq_status new_rows_flush(struct new_rows *new_rows,
                                 struct writer *writer,
                                 const struct table *table, struct error *error)

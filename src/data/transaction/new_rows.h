@@ -64,6 +64,10 @@ enum vdbq_status
 new_rows_add_edited(struct new_rows *new_rows, struct writer *writer,
                     const struct table *table, const struct tablet_ref *tablet,
                     const struct tablet_ref *edited, struct error *error);
+/* Writes the rows so far, as a tablet that may be small: rows that come next are in
+ * another one. */
+enum vdbq_status new_rows_cut(struct new_rows *new_rows, struct writer *writer,
+                              const struct table *table, struct error *error);
 /* Checks the keys and writes the rest, together with small tablets at the
  * table's end. After a failure it may be called again, unless keys were
  * watched that do not ascend. */

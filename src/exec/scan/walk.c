@@ -34,6 +34,11 @@ void walk_share(struct walk *walk, const struct ranks *ranks)
     const struct table *table = walk->table;
     assert(walk->tablet == 0 && walk->row == 0);
     assert(ranks->share_first <= ranks->share_end);
+    if (table_hash_parts(table) == ranks->count) {
+        walk->tablet = walk->ahead = table->parts->first[ranks->rank];
+        walk->end = table->parts->first[ranks->rank + 1];
+        return;
+    }
     walk->tablet = walk->ahead = table_share(table, ranks->share_first);
     if (ranks->share_end < RANK_SHARE_ALL)
         walk->end = table_share(table, ranks->share_end);

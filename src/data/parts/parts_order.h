@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a table in the order of the parts that the hash of their keys names, each
+ * part in tablets of its own.
+ */
+#ifndef VDBQ_DATA_PARTS_ORDER_H
+#define VDBQ_DATA_PARTS_ORDER_H
+
+#include "data/transaction/transaction.h"
+
+/* Whether values of a column have a hash, by which equal ones are in one part: not
+ * floats, of which 0.0 equals -0.0, nor texts that are equal by a COLLATE. */
+bool parts_hashable(const struct column *column);
+/* The part of a row: the same for equal keys, whatever type an integer has. */
+unsigned parts_of_row(const struct table_parts *parts,
+                      const struct vdbq_vector *vectors, uint64_t row);
+
+/* Puts the rows of a table in the order of their parts, those of one part as they
+ * were; the table is read once for each. Fails with IO, CORRUPT, CANCELLED,
+ * NO_MEMORY. */
+enum vdbq_status parts_order(struct transaction *transaction,
+                             const struct table_parts *parts,
+                             struct error *error);
+
+#endif
