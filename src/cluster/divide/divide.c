@@ -11,6 +11,7 @@
 #include "cluster/divide/divide_distinct.h"
 #include "cluster/divide/divide_exchange.h"
 #include "cluster/divide/divide_groups.h"
+#include "cluster/divide/divide_local.h"
 #include "cluster/divide/divide_numbers.h"
 
 /* Looks for the largest table that can be shared out. */
@@ -129,6 +130,10 @@ static bool follows(const struct search *search, const struct divide_way *way)
 {
     if (search->before == NULL)
         return true;
+    if (divide_is_everywhere(
+            divide_scanned(search->params->catalogue,
+                           steps_at(search->steps, search->before->scan))))
+        return false;
     struct broadcast broadcast =
         divide_broadcast_of(search->steps, search->before->top);
     return !search->below[way->scan]
@@ -163,9 +168,10 @@ static void look_at(struct search *search, int number)
                             ? "its largest table has one tablet"
                             : why_whole(search, top, sees);
     struct divide_way way = { .scan = number, .top = top, .rows = table->rows };
+    way.rows += divide_local_rows(search->steps, search->params, number, top);
     if (whole != NULL)
         refuse(search, table->rows, whole);
-    else if ((search->best.scan < 0 || table->rows > search->best.rows)
+    else if ((search->best.scan < 0 || way.rows > search->best.rows)
              && follows(search, &way))
         search->best = way;
 }
@@ -259,6 +265,13 @@ static bool exchange(struct steps *steps, const struct divide_params *params,
 {
     struct divide_way other = across(search);
     const char *why = NULL;
+    *exchanged = (struct divide_exchanged){ .left = -1 };
+    if (divide_local_joins(steps, params, search->best.scan,
+                           search->best.top)) {
+        steps_at(steps, search->best.scan)->scan.ranks = params->ranks;
+        exchanged->local = true;
+        return true;
+    }
     if (other.scan >= 0) {
         if (!divide_exchange(steps, params, other.scan, &other.top, exchanged))
             return false;
@@ -333,7 +346,8 @@ static void share_front(struct search *search, int number)
 {
     struct step *step = steps_at(search->steps, number);
     const struct table *table = divide_scanned(search->params->catalogue, step);
-    if (table == NULL || table->tablet_count < 2 || step->scan.ranks > 0)
+    if (table == NULL || table->tablet_count < 2 || step->scan.ranks > 0
+        || divide_is_everywhere(table))
         return;
     const struct divide_way way = { .scan = number,
                                     .top = find_top(search->steps, number),
@@ -385,6 +399,8 @@ static const char *why_exchanged(const struct search *search,
                                  const struct divide_exchanged *exchanged,
                                  const struct divide_grouped *grouped)
 {
+    if ((exchanged->local || grouped->local) && search->broadcasts.count == 0)
+        return "no: co-located: rows of equal keys are in one part";
     if (grouped->exchanged || exchanged->left >= 0)
         return grouped->exchanged ? grouped->why : exchanged->why;
     if (search->broadcasts.count == 0)

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "cluster/divide/divide_local.h"
 #include "cluster/divide/divide_numbers.h"
 #include "cluster/divide/divide_price.h"
 
@@ -165,6 +166,14 @@ static const char *why_seen(const struct steps *steps, int scan, int number,
                : "no: its rows have no room for numbers";
 }
 
+/* Whether a step scans a table that each part has. */
+static bool is_everywhere(const struct steps *steps,
+                          const struct divide_params *params, int number)
+{
+    return divide_is_everywhere(
+        divide_scanned(params->catalogue, steps_at(steps, number)));
+}
+
 /* Why both sides of a join cannot be exchanged; NULL: they can. */
 static const char *why_not(const struct steps *steps,
                            const struct divide_params *params, int scan,
@@ -180,6 +189,9 @@ static const char *why_not(const struct steps *steps,
     if (divide_scanned(params->catalogue, steps_at(steps, right)) == NULL
         || steps_readers(steps, right) != 1)
         return "no: the join's right side is no scan of a table";
+    if (is_everywhere(steps, params, right)
+        || is_everywhere(steps, params, scan))
+        return "no: a table of the join is whole in each part";
     return why_seen(steps, scan, number, top);
 }
 

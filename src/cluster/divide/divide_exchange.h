@@ -11,6 +11,7 @@
 #include "cluster/divide/divide.h"
 
 struct divide_exchanged {
+    bool local;      /* nothing is: a join of the way is co-located */
     const char *why; /* what came of it, in words that stay; NULL: there is no
                         join on the way                                      */
     int left;        /* the exchange of the left side; -1: there is none     */

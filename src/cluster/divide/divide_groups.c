@@ -11,6 +11,7 @@
 
 #include "cluster/divide/divide_distinct.h"
 #include "cluster/divide/divide_exchange.h"
+#include "cluster/divide/divide_local.h"
 #include "cluster/divide/divide_numbers.h"
 #include "cluster/divide/divide_price.h"
 
@@ -203,13 +204,21 @@ static bool is_chosen(const struct grouping *grouping, const char **why)
     return grouping->params->exchange == EXCHANGE_ON;
 }
 
+/* Whether all rows of each group are on one rank, which can group them alone. */
+static bool is_local(const struct grouping *grouping)
+{
+    return count_failing(grouping) <= 1
+           && divide_local_group(grouping->steps, grouping->params,
+                                 grouping->top, grouping->group);
+}
+
 bool divide_groups_pays(const struct steps *steps,
                         const struct divide_params *params, int top)
 {
     struct grouping grouping;
     const char *why;
     return find_group(steps, params, top, &grouping)
-           && is_chosen(&grouping, &why);
+           && (is_local(&grouping) || is_chosen(&grouping, &why));
 }
 
 /* -------------------------------------------------------------- divide -- */
@@ -254,12 +263,28 @@ static bool exchange(struct steps *steps, const struct grouping *found,
            || divide_number_whole(steps, group - 1, group, top);
 }
 
+/* Has each rank group its rows, and go on with its groups, which come in the order of
+ * their first rows: those of the next rank come behind them. */
+static void group_here(struct steps *steps, const struct grouping *found,
+                       int *top, struct divide_grouped *grouped)
+{
+    steps_at(steps, found->reader)->group.local = true;
+    grouped->local = true;
+    grouped->why = NULL;
+    *top = find_end(steps, found->reader);
+}
+
 bool divide_groups(struct steps *steps, const struct divide_params *params,
                    int *top, struct divide_grouped *grouped)
 {
     struct grouping found;
     *grouped = (struct divide_grouped){ 0 };
-    return !find_group(steps, params, *top, &found)
-           || !is_chosen(&found, &grouped->why)
+    if (!find_group(steps, params, *top, &found))
+        return true;
+    if (is_local(&found)) {
+        group_here(steps, &found, top, grouped);
+        return true;
+    }
+    return !is_chosen(&found, &grouped->why)
            || exchange(steps, &found, top, grouped);
 }

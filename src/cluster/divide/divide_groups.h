@@ -16,13 +16,16 @@ struct divide_grouped {
     const char *why; /* what came of it, in words that stay; NULL: no group
                         could be of rows that are exchanged               */
     bool exchanged;
+    bool local; /* all rows of a group are on one rank anyway: co-located   */
     bool numbered; /* the rows of the last step have numbers then         */
 };
 
-/* Whether divide_groups() has the rows of step `top` exchanged. */
+/* Whether divide_groups() has the rows of step `top` exchanged, or grouped where they
+ * are. */
 bool divide_groups_pays(const struct steps *steps,
                         const struct divide_params *params, int top);
-/* Puts an exchange between step `*top`, whose rows a scan gives that is shared
+/* Where the rows of each group are on one rank, has them grouped there; else puts an
+ * exchange between step `*top`, whose rows a scan gives that is shared
  * out, and a group that reads them, where that can be and costs less, or must be;
  * `*top` is then the last step behind that is done by each rank. False: no
  * memory. */

@@ -54,6 +54,7 @@ struct step_scan {
     unsigned ranks; /* that each run over a share of the tablets of its first
                        table, the first rank over the first ones; 0: all are
                        run over                                             */
+    bool local;     /* ... for a co-located join: no rank wants others' rows */
 };
 
 /* STEP_GROUP. Rows of one group have the same keys, NULL being one of them.
@@ -78,6 +79,7 @@ struct step_group {
                                  numbers (struct step_exchange) never fall: the
                                  last aggregate is the least one, and the rank
                                  that has it has a group's first row       */
+    bool local;               /* all rows of a group are on one rank       */
 };
 
 /* STEP_SORT. Stable. Gives the first `columns` columns of its input. */

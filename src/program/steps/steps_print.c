@@ -67,7 +67,9 @@ static void print_scan(const struct printing *printing, const struct step *step)
         }
     }
     if (step->scan.ranks > 0)
-        text_print(text, ", a share on each of %u ranks", step->scan.ranks);
+        text_print(text, ", %s on each of %u ranks",
+                   step->scan.local ? "co-located: its part" : "a share",
+                   step->scan.ranks);
 }
 
 static void print_aggregate(const struct printing *printing,
@@ -93,8 +95,9 @@ static void print_group_keys(const struct printing *printing,
 {
     struct text *text = printing->text;
 
-    text_print(text,
-               step->group.apart ? "groups of each rank by " : "group by ");
+    text_print(text, step->group.apart   ? "groups of each rank by "
+                     : step->group.local ? "co-located: group by "
+                                         : "group by ");
     if (!printing->named)
         text_print(text, "%u columns", step->group.keys);
     for (unsigned i = 0; printing->named && i < step->group.keys; i++) {

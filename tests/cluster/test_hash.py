@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Part files by the hash of columns, and tables that are whole in each: the rows of the
+database that they were made of; of ranks the rows, their order, their bits and the errors
+of one process that reads the folder; which joins and groups are co-located; what is told
+of layouts that are damaged.
+
+    test_hash.py BUILD [PART...]
+
+The parts are the functions below whose names begin with "test_". The last line is
+"N passed, N failed".
+"""
+import ctypes
+import random
+import re
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+import test_cluster as cluster
+from test_cluster import alone, ranks, run
+from test_parts import distribute
+
+# Keys of several types, some NULL, some values twice; `few` has few rows.
+TABLES = """
+    create table a (k bigint, s text, d date, m decimal(9,2), n integer, x double);
+    insert into a select nullif(r % 499, 7), 't' || nullif(r % 61, 5),
+        date '2024-01-01' + r % 300, cast(r % 77 as decimal(9,2)) / 4, r % 100, r * 0.1
+        from range(0, 9000, 1) as g(r);
+    create table b (n integer, k smallint, s text, d date, m decimal(9,2), y double);
+    insert into b select r % 90, nullif(r % 601, 11), 't' || (r % 47),
+        date '2024-03-01' + r % 400, cast(r % 50 as decimal(9,2)) / 4, r * 0.3
+        from range(0, 4000, 1) as g(r);
+    create table p (k integer primary key, s text unique, z integer);
+    insert into p select r * 3, 't' || r, r % 9 from range(0, 1200, 1) as g(r);
+    create index ps on p (z);
+    create table few (k integer, s text);
+    insert into few values (1, 't1'), (2, null), (null, 't3');
+    create table one (k bigint, s text);
+    insert into one select 3, 't3' from range(0, 1500, 1) as g(r);
+    create table none (k integer, s text);
+    update a set n = -n where k = 3;
+    delete from b where n = 4;
+    """
+LAYOUTS = ('a by hash (k) b by hash (k) p by hash (k) one by hash (k) few by hash (k)'
+           ' none by hash (k)',
+           'a by hash (k, s) b by hash (k, s) p by hash (s) few one by hash (s)',
+           'a by hash (s) b by hash (s) p by hash (s) one by hash (s) few broadcast',
+           'a by hash (d) b by hash (d) p broadcast none broadcast',
+           'a by hash (m) b by hash (m) p by hash (z) few by hash (s)',
+           'a by hash (k) b by hash (s) p by hash (k)', 'b by hash (k) p',
+           'a broadcast b p by hash(k)')
+COLUMNS = {'a': 'k s d m n x', 'b': 'n k s d m y', 'p': 'k s z', 'few': 'k s', 'one': 'k s',
+           'none': 'k s'}
+FIXED = """
+    select a.k, count(*), sum(b.n), min(p.s) from a join b on a.k = b.k left join p on p.k = a.k
+        group by a.k;
+    select a.n, b.n from a left join b on a.k = b.k and a.s = b.s where a.n < 9;
+    select k, s, count(distinct n), sum(distinct n), sum(x) from a group by k, s having sum(n) > 60;
+    select d, max(s), sum(x) from a group by d order by 3 desc limit 5;
+    select m, count(*) from b group by m order by m;
+    select count(*) from (select k, count(*) c from a group by k) where c > 17;
+    select c, count(*) from (select s, count(*) c from a group by s) group by c;
+    select count(*), sum(n) from a where exists (select 1 from b where b.k = a.k and b.n > a.n);
+    select count(*), sum(n) from a where not exists (select 1 from b where b.s = a.s);
+    select count(*) from a where k not in (select k from b);
+    select count(*) from a where k in (select k from p where z = 3);
+    select p.z, count(*) from p left join a on p.k = a.k group by p.z;
+    select p.k, p.z, sum(a.n) from a join p on a.k = p.k group by p.k, p.z;
+    select b.k, count(*) from a left join b on a.k = b.k group by b.k;
+    select count(*) from a full join b on a.k = b.k and a.s = b.s;
+    select b.n from a right join b on a.k = b.k and a.n = b.n where b.n < 5;
+    select count(*) from a join b on a.k is not distinct from b.k;
+    select nullif(k, 3), count(*) from a group by 1;
+    select k + 1, count(*) from a group by 1 limit 9;
+    select 1 / (a.n - 3) from a join b on a.k = b.k;
+    select a.n, 1 / (b.n - 3) from a join b on a.k = b.k;
+    select count(*) from one join a on one.k = a.k;
+    select one.s, count(*) from a join one on one.s = a.s group by one.s;
+    select count(*) from none join a on none.k = a.k;
+    select none.s, 1 / (a.n - 3) from a join none on a.k = none.k;
+    select few.s, a.n from a join few on a.k = few.k where a.n < 20;
+    select a.k, count(*) from a, b, p where a.k = b.k and b.k = p.k and a.n > b.n group by a.k;
+    select k, sum(n * 4611686018427387904) from a group by k;
+    select k from a union select k from b except select k from p;
+    select k, x, row_number() over (partition by k order by x) from a where n < 5;
+    select count(*) from a where n > (select avg(n) from b) and k = 3;
+    select * from p where k = 33;
+    select * from a where s = 't3' and n < 30;
+    select rowid, k from b where n = 7 limit 4;
+    """
+
+
+def make(name, tablet_rows=700):
+    database = cluster.FOLDER / name
+    text, errors = run(alone(database), TABLES, VDBQ_TABLET_ROWS=str(tablet_rows))
+    assert (text, errors) == ('', ''), text + errors
+    return database
+
+
+def pick_on(random_, one, other):
+    """A condition that joins two tables: equal columns, and at times more."""
+    shared = [c for c in COLUMNS[one].split() if c in COLUMNS[other].split()]
+    keys = random_.sample(shared, min(len(shared), random_.choice((1, 1, 1, 2, 2, 3))))
+    parts = [f'{one}.{c} = {other}.{c}' for c in keys]
+    if random_.random() < 0.2:
+        parts.append(f"{one}.s < {other}.s || 'a'")
+    return ' and '.join(parts)
+
+
+def pick_query(random_):
+    """A query of joins and groups whose order of rows is anybody's guess."""
+    tables = random_.sample(['a', 'b', 'p', 'few', 'one', 'none'], random_.choice((1, 2, 2, 3)))
+    source = tables[0]
+    for i, table in enumerate(tables[1:], 1):
+        kind = random_.choice(('join', 'join', 'join', 'left join', 'right join', 'full join'))
+        source += f' {kind} {table} on {pick_on(random_, random_.choice(tables[:i]), table)}'
+    columns = [f'{t}.{c}' for t in tables for c in COLUMNS[t].split()]
+    where = ''
+    if random_.random() < 0.4:
+        where = f' where {random_.choice(tables)}.k % {random_.choice((2, 3, 7))} = 1'
+    if random_.random() < 0.3:
+        other = random_.choice(('a', 'b', 'p'))
+        column = random_.choice(('k', 's'))
+        where += (' and' if where else ' where') + \
+            f' {random_.choice(("", "not "))}exists (select 1 from {other} o' \
+            f' where o.{column} = {tables[0]}.{column})'
+    if random_.random() < 0.6:
+        keys = random_.sample(columns, random_.choice((1, 1, 2)))
+        made = random_.choice(columns)
+        return f'select {", ".join(keys)}, count(*), count({random_.choice(("", "distinct "))}' \
+            f'{made}), min({made}) from {source}{where} group by {", ".join(keys)}' + \
+            random_.choice(('', '', ' having count(*) > 2', ' limit 7', ' order by 1, 2 limit 9'))
+    if len(tables) > 1:
+        return f'select count(*), min({random_.choice(columns)}) from {source}{where}'
+    return f'select {", ".join(columns)} from {source}{where} limit 300'
+
+
+def ordered(text):
+    return sorted(text.splitlines())
+
+
+def test_rows():
+    """A folder has the rows of the database, and a part those of its keys."""
+    database = make('rows.vdb')
+    for number, layout in enumerate(LAYOUTS):
+        folder = distribute(database, f'rows{number}', 3, layout)
+        whole = [t for t in COLUMNS if re.search(rf'\b{t}\b(?! *by)', layout)]
+        for table in COLUMNS:
+            sql = f'select * from {table};\n'
+            wanted = ordered(run(alone(database), sql)[0])
+            assert ordered(run(alone(folder), sql)[0]) == wanted, (layout, table)
+            parts = [run(alone(folder / f'part.{k}'), sql)[0].splitlines() for k in range(3)]
+            if table in whole:
+                assert all(sorted(part) == wanted for part in parts), (layout, table)
+                continue
+            assert sorted(parts[0] + parts[1][1:] + parts[2][1:]) == wanted, (layout, table)
+        told = run(alone(folder), '.tablets\n')[0]
+        assert told.count('by hash (') == layout.count('by hash'), told
+        assert told.count('whole in each of 3 parts') == len(whole), told
+        for file in (folder, *(folder / f'part.{k}' for k in range(3))):
+            assert run(alone(file), '.check\n') == ('ok\n', ''), file
+
+
+def test_keys():
+    """Equal keys are in one part, whatever type an integer has, and so are NULLs."""
+    folder = distribute(make('keys.vdb'), 'keys', 5, LAYOUTS[0])
+    at = {}
+    for part in range(5):
+        for table in COLUMNS:
+            text, _ = run(alone(folder / f'part.{part}'), f'select distinct k from {table};\n')
+            for key in text.splitlines()[1:]:
+                assert at.setdefault(key, part) == part, (key, table)
+    assert len(at) > 900 and len(set(at.values())) == 5, at
+
+
+def test_answers():
+    """Ranks say of a folder what one process says of it, and of the database."""
+    database = make('answers.vdb')
+    random_ = random.Random(7)
+    for number, layout in enumerate(LAYOUTS):
+        sql = FIXED + ''.join(f'{pick_query(random_)};\n' for _ in range(40))
+        count = (3, 2, 5, 1)[number % 4]
+        folder = distribute(database, f'answers{number}', count, layout)
+        wanted = run(alone(folder), sql)
+        assert wanted[0].count('\n') > 1000, wanted
+        for exchange in ('auto', 'on') if count > 1 else ('auto',):
+            got = run(ranks(count, folder), sql, VDBQ_EXCHANGE=exchange)
+            assert got == wanted, f'{layout}: {count} {exchange}:\n{first_difference(got, wanted)}'
+
+
+def first_difference(got, wanted):
+    for one, other in zip(got, wanted):
+        for line, (left, right) in enumerate(zip(one.splitlines(), other.splitlines())):
+            if left != right:
+                return f'line {line}: {left}\nnot {right}'
+    return f'{len(got[0])} {got[1]}\nnot {len(wanted[0])} {wanted[1]}'
+
+
+PLANS = (
+    (0, 'select count(*), sum(b.n) from a join b on a.k = b.k', 'part'),
+    (0, 'select a.n, b.n from a join b on a.k = b.k and a.s = b.s', 'part'),
+    (0, 'select p.s, a.n from a join p on a.k = p.k where a.n < 50', 'part'),
+    (0, 'select count(*) from a where exists (select 1 from b where b.k = a.k and b.n > a.n)',
+     'part'),
+    (0, 'select k, sum(x) from a group by k', 'group'),
+    (0, 'select s, k, count(distinct n) from a group by s, k', 'group'),
+    (0, 'select a.k, count(*) from a join b on a.k = b.k group by a.k', 'part group'),
+    (0, 'select count(*) from a join b on a.k + 1 = b.k', ''),
+    (0, 'select count(*) from a join b on a.s = b.s', ''),
+    (0, 'select count(*) from a join b on a.k is not distinct from b.k', ''),
+    (0, 'select s, sum(x) from a group by s', ''),
+    (0, 'select b.k, count(*) from a left join b on a.k = b.k group by b.k', 'part'),
+    (0, 'select nullif(k, 3), count(*) from a group by 1', ''),
+    (1, 'select count(*) from a join b on a.k = b.k and a.s = b.s', 'part'),
+    (1, 'select count(*) from a join b on a.k = b.s and a.s = b.s', ''),
+    (1, 'select count(*) from a join b on a.k = b.k', ''),
+    (1, 'select k, count(*) from a group by k', ''),
+    (3, 'select a.n, b.n from a join b on a.d = b.d', 'part'),
+    (4, 'select count(*) from a join b on a.m = b.m', 'part'),
+    (5, 'select count(*) from a join b on a.k = b.k', ''),
+)
+
+
+def test_plans():
+    """EXPLAIN says what is co-located, and that is not what would be wrong."""
+    database = make('plans.vdb')
+    folders = {}
+    for number, sql, wanted in PLANS:
+        if number not in folders:
+            folders[number] = distribute(database, f'plans{number}', 3, LAYOUTS[number])
+        plan, errors = run(ranks(3, folders[number]), f'explain {sql};\n')
+        assert errors == '', errors
+        got = ('part' if 'co-located: its part on each of 3 ranks' in plan else '',
+               'group' if 'co-located: group by' in plan else '')
+        assert ' '.join(filter(None, got)) == wanted, f'{sql}: {wanted}\n{plan}'
+        assert not wanted or 'exchange among' not in plan, plan
+
+
+def test_everywhere():
+    """Of a table that is whole in each part a rank reads its own part's rows, and sends none."""
+    folder = distribute(make('own.vdb'), 'own', 3, 'b p')
+    lines = (folder / 'layout').read_text().splitlines()
+    ranges = [[int(word) for word in line.split()[1:]] for line in lines
+              if line.startswith('range')]
+    assert any(part == 3 for _, _, part in ranges), ranges
+    for k in range(3):
+        here = cluster.FOLDER / 'each_whole' / str(k) / 'x'
+        shutil.copytree(folder, here)
+        for file in ('whole', *(f'part.{other}' for other in range(3) if other != k)):
+            data = bytearray((here / file).read_bytes())
+            for offset, size, part in ranges:
+                if part == 3:
+                    data[offset:offset + size] = bytes(size)
+            (here / file).write_bytes(data)
+    sql = """
+        select b.n, count(*), sum(a.x) from a join b on a.k = b.k group by b.n;
+        select p.z, count(*) from a join p on a.k = p.k group by p.z;
+        """
+    command = f'env VDBQ_EXCHANGE=on {cluster.BUILD}/vdbq --cluster --batch --csv x'
+    got = cluster.on_each(command, cluster.FOLDER / 'each_whole', sql)
+    assert got == run(alone(folder), sql), got
+    for query in ('select count(*) from a join b on a.k = b.k',
+                  'select count(*) from b, p where b.k = p.k',
+                  'select count(*) from a where n > (select avg(n) from b)'):
+        plan, _ = run(ranks(3, folder), f'explain {query};\n', VDBQ_EXCHANGE='on')
+        assert 'exchange among' not in plan, plan
+
+
+def summed(text):
+    """A layout whose last line fits."""
+    library = ctypes.CDLL('libxxhash.so.0')
+    library.XXH3_64bits.restype = ctypes.c_uint64
+    library.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    body = text[:text.index('end ')].encode()
+    return body + f'end {library.XXH3_64bits(body, len(body)):016x}\n'.encode()
+
+
+def test_layouts():
+    """Layouts whose sums are right, but which say what is not so."""
+    folder = distribute(make('layouts.vdb'), 'layouts', 3,
+                        LAYOUTS[0].replace('few by hash (k)', 'few'))
+    layout = folder / 'layout'
+    text = layout.read_text()
+    layout.write_bytes(summed(text))
+    sql = 'select count(*) from a join b on a.k = b.k;\n'
+    fine = run(alone(folder), sql)
+    assert fine[1] == '', fine
+    table = re.search(r'^table \d+ 1 \d+$', text, re.M)[0]
+    number = table.split()[1]
+    ranges = re.findall(r'^range \d+ \d+ \d+$', text, re.M)
+    moved = next(line for line in ranges if line.endswith(' 2'))
+    for old, new in ((table, f'table {number} 1 4000000'), (table, f'table {number} 1 6'),
+                     (table, f'table {number} 0'), (table, f'table {number} 9 0 0 0 0 0 0 0 0 0'),
+                     (table, f'table {number} 2 0'), (table, 'table 99 1 0'),
+                     (table, f'{table}\n{table}'), (table, f'table {number}'),
+                     (table, f'table {number} 18446744073709551615 0'),
+                     (moved, moved[:-1] + '0'), (moved, moved[:-1] + '3'),
+                     (moved, moved[:-1] + '4'), (moved, moved[:-1] + '4294967296'),
+                     (f'{moved}\n', '')):
+        assert old in text, old
+        layout.write_bytes(summed(text.replace(old, new, 1)))
+        for command in (alone(folder), ranks(3, folder))[:1 + (old is moved)]:
+            got, errors = run(command, sql)
+            assert (got, errors) == fine or (got == '' and 'layout' in errors
+                                             and 'damaged' in errors), f'{new}: {got}{errors}'
+            assert (got, errors) != fine or old == moved, new
+
+
+def test_making():
+    """What .distribute refuses, and that nothing of it stays."""
+    database = make('making.vdb')
+    folder = cluster.FOLDER / 'made'
+    for words, wanted in (('a by hash (x)', 'column x of table a has no hash'),
+                          ('a by hash (q)', 'no column q in table a'),
+                          ('a by hash (k) b a', 'table a is named twice'),
+                          ('q by hash (k)', 'no table q'),
+                          (f'a by hash ({", ".join("k" * 9)})', 'a hash is of 8 columns'),
+                          *((f'a {words}', '.distribute FOLDER N') for words in (
+                              'by', 'by hash', 'by hash k', 'by hash ()', 'by hash (k',
+                              'by hash (k,)', 'by hash (,k)', 'by runs'))):
+        _, errors = run(alone(database), f'.distribute {folder} 2 {words}\n')
+        assert wanted in errors, f'{words}: {errors}'
+        assert not folder.exists(), words
+    run(alone(database), 'create table "two words" ("a key" text collate nocase, "b key" text);\n')
+    _, errors = run(alone(database), f".distribute {folder} 2 'two words' by hash (a key)\n")
+    assert 'column a key of table two words has no hash' in errors, errors
+    _, errors = run(alone(database), f".distribute {folder} 2 'two words' BY HASH ( b key )\n")
+    assert errors == '' and sorted(file.name for file in folder.iterdir()) == \
+        ['layout', 'part.0', 'part.1', 'whole'], errors
+
+
+if __name__ == '__main__':
+    sys.exit(cluster.run_parts(globals()))
