@@ -166,6 +166,11 @@
     X(MOD_FLOOR_I64, "ModFloor", "I64", BINARY,    I64,  I64,  PURE,     9, "r[a] = r[b] - r[c] * (r[b] / r[c] rounded down), 0 where r[c] = 0") \
     X(MOD_F64,     "Mod",     "F64", BINARY,       F64,  F64,  PURE,    30, "r[a] = r[b] % r[c], no number where r[c] = 0") \
     X(MUL_REST_F64, "MulRest", "F64", BINARY,      F64,  F64,  PURE,    12, "r[a] = what rounding takes from r[b] * r[c]") \
+    X(BIT_AND_I64, "BitAnd",  "I64", BINARY,       I64,  I64,  PURE,     1, "r[a] = the bits that r[b] and r[c] have") \
+    X(BIT_OR_I64,  "BitOr",   "I64", BINARY,       I64,  I64,  PURE,     1, "r[a] = the bits that r[b] or r[c] has") \
+    X(BIT_XOR_I64, "BitXor",  "I64", BINARY,       I64,  I64,  PURE,     1, "r[a] = the bits that one of r[b] and r[c] has") \
+    X(SHIFT_LEFT_I64, "ShiftLeft", "I64", BINARY,  I64,  I64,  PURE,     4, "r[a] = the bits of r[b] r[c] places higher") \
+    X(SHIFT_RIGHT_I64, "ShiftRight", "I64", BINARY, I64, I64,  PURE,     4, "r[a] = the bits of r[b] r[c] places lower, behind its sign") \
     X(FLOOR_F64,   "Floor",   "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] rounded down")   \
     X(CEIL_F64,    "Ceil",    "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] rounded up")     \
     X(TRUNC_F64,   "Trunc",   "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] without its fraction") \

@@ -396,6 +396,40 @@ OP(MOD_FLOOR_I64)
     })
 }
 
+/* ---------------------------------------------------------------- bits -- */
+
+OP(BIT_AND_I64) { NO_K; NO_D; EACH A(I64) = B(I64) & C(I64); }
+OP(BIT_OR_I64) { NO_K; NO_D; EACH A(I64) = B(I64) | C(I64); }
+OP(BIT_XOR_I64) { NO_K; NO_D; EACH A(I64) = B(I64) ^ C(I64); }
+
+/* Towards the high bits, below 0 the other way. A shift by 64 or more, which
+ * no device defines, leaves what so many by one would. */
+static inline i64 bits_shifted(i64 x, i64 places)
+{
+    i64 sign = x < 0 ? -1 : 0;
+    return places >= 64    ? 0
+           : places >= 0   ? (i64)((u64)x << (places & 63))
+           : places > -64  ? x >> (-places & 63)
+                           : sign;
+}
+
+/* Few enough that their sign can be turned. */
+static inline i64 some_places(i64 places)
+{
+    return places > 64 ? 64 : places < -64 ? -64 : places;
+}
+
+OP(SHIFT_LEFT_I64)
+{
+    NO_D;
+    DEAR(A(I64) = bits_shifted(B(I64), some_places(C(I64)));)
+}
+OP(SHIFT_RIGHT_I64)
+{
+    NO_D;
+    DEAR(A(I64) = bits_shifted(B(I64), -some_places(C(I64)));)
+}
+
 /* --------------------------------------------------------------- dates -- */
 
 /* The parts that are asked for most are loops of their own: vectors. */

@@ -39,10 +39,15 @@ enum ast_operator {
     AST_AND,
     AST_OR,
     AST_CONCAT, /* ||                                            */
+    AST_BIT_AND,
+    AST_BIT_OR,
+    AST_SHIFT_LEFT,
+    AST_SHIFT_RIGHT,
     /* one operand, in `left` */
     AST_NOT,
     AST_MINUS,
-    AST_PLUS
+    AST_PLUS,
+    AST_BIT_NOT
 };
 
 /* A type as written: VARCHAR(10) is TEXT, DECIMAL(p,s) keeps both. */

@@ -42,6 +42,7 @@ static enum role role_of(int token)
     case TOKEN_NOT:
     case TOKEN_PLUS:
     case TOKEN_MINUS:
+    case TOKEN_MATCHES: /* ~, of bits, too */
     case TOKEN_LIKE:
     case TOKEN_ILIKE:
         return ROLE_BOTH;

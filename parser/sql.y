@@ -134,6 +134,10 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     MINUS       "-"
     SLASH       "/"
     CONCAT      "||"
+    AMPERSAND   "&"
+    BAR         "|"
+    SHIFT_LEFT  "<<"
+    SHIFT_RIGHT ">>"
     TYPED       "::"
     PERCENT     "%"
     GROUP       "GROUP"
@@ -221,6 +225,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
       MATCHES MATCHES_NOT EQUAL DIFFERENT
 %left LESS LESS_EQUAL GREATER GREATER_EQUAL
 %precedence ESCAPE
+%left AMPERSAND BAR SHIFT_LEFT SHIFT_RIGHT
 %left PLUS MINUS
 %left STAR SLASH PERCENT
 %left CONCAT
@@ -891,6 +896,8 @@ term:
         { $$ = ast_unary(parse, operation(AST_NOT, @1, @$), $2); }
   | "-" term           %prec PREFIX
         { $$ = ast_unary(parse, operation(AST_MINUS, @1, @$), $2); }
+  | "~" term           %prec PREFIX
+        { $$ = ast_unary(parse, operation(AST_BIT_NOT, @1, @$), $2); }
   | "+" term           %prec PREFIX
         { $$ = ast_unary(parse, operation(AST_PLUS, @1, @$), $2); }
   | term "=" term
@@ -917,6 +924,14 @@ term:
         { $$ = ast_binary(parse, operation(AST_MOD, @2, @$), $1, $3); }
   | term "||" term
         { $$ = ast_binary(parse, operation(AST_CONCAT, @2, @$), $1, $3); }
+  | term "&" term
+        { $$ = ast_binary(parse, operation(AST_BIT_AND, @2, @$), $1, $3); }
+  | term "|" term
+        { $$ = ast_binary(parse, operation(AST_BIT_OR, @2, @$), $1, $3); }
+  | term "<<" term
+        { $$ = ast_binary(parse, operation(AST_SHIFT_LEFT, @2, @$), $1, $3); }
+  | term ">>" term
+        { $$ = ast_binary(parse, operation(AST_SHIFT_RIGHT, @2, @$), $1, $3); }
   | term IS term
         { $$ = ast_binary(parse, operation(AST_IS, @2, @$), $1, $3); }
   | term IS IS_NOT term %prec IS

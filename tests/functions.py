@@ -30,7 +30,7 @@ CHOICES = {'coalesce', 'ifnull', 'iif', 'if', 'min', 'max', 'least', 'greatest',
 DIVISIONS = {'/', '%', 'mod'}  # by a constant 0 are NULL at once
 CLOCKS = {'strftime({0})'}     # are never the same twice
 REFUSED = ('do not go together', 'a condition is true', 'cannot become', 'not take',
-           'do not meet', 'is not a number')
+           'do not meet', 'is not a number', 'bits are those')
 OVERFLOWS = ('integer overflow', 'out of the range', 'does not fit', 'more digits than')
 CONSTANT = 'is a constant'     # for columns there is no such function
 # A text that is written may overflow as a number, or be seen to be a format.

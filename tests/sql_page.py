@@ -115,7 +115,8 @@ def without_place(text):
 def missing(found):
     """What the sources name and no example uses."""
     used = ' '.join(example.sql for example in found).lower()
-    names = {form.name.removeprefix('cast ').split('(')[0]: form for form in all_forms(ROOT)}
+    names = {form.name.removeprefix('cast ').removeprefix('bits ').split('(')[0]: form
+             for form in all_forms(ROOT)}
     for name, form in sorted(names.items()):
         if name not in NOT_CALLED and not re.search(pattern(name, form), used):
             yield name

@@ -63,7 +63,7 @@ class Expressions:
         self.makers = {kind: [getattr(self, name) for name in names] for kind, names in {
             'I': ('add', 'add', 'multiply', 'divide', 'remainder', 'negative', 'absolute',
                   'length', 'truncated', 'tried', 'extreme', 'truth_number', 'days', 'year',
-                  'position', 'sign'),
+                  'position', 'sign', 'bits'),
             'D': ('add', 'multiply', 'divide', 'negative', 'absolute', 'widened', 'rounded',
                   'widened_float', 'extreme', 'mixed'),
             'F': ('negative', 'float_sum'),
@@ -223,6 +223,15 @@ class Expressions:
     def sign(self, kind, depth, scope):
         a = self.make('I', depth, scope)
         return self.number('sign({0})', kind, 1, 0, a) if a.bound < 2**53 else None
+
+    def bits(self, kind, depth, scope):
+        a, b = self.make('I', depth, scope), self.make('I', 0, scope)
+        if self.peer == 'duckdb' or self.rng.random() < 0.6:
+            word = self.rng.choice('&|')
+            return self.number(f'({{0}} {word} {{1}})', kind, 2 * max(a.bound, b.bound), 0, a, b)
+        if self.rng.random() < 0.3:
+            return self.number('(~{0})', kind, a.bound + 1, 0, a)
+        return self.number('({0} >> ({1} & 63))', kind, a.bound, 0, a, b)
 
     def length(self, kind, depth, scope):
         return Node('length({0})', self.make('T', depth, scope), type='I', bound=1000)

@@ -28,7 +28,7 @@ OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a 
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
 CHOICES = {'like': ('LIKE', 'ILIKE'), 'match': ('GLOB', 'REGEXP', 'SIMILAR TO'),
            'collation': ('BINARY', 'NOCASE', 'RTRIM')}
-OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
+OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+~]" |NOT )?term\b[^{\n]*)')
 
 
 def all_forms(root):
@@ -119,4 +119,5 @@ def operator(words):
                 parts.append(texts.get(word, word.strip('"')))
         arity = next(holes)
         name = ' '.join(p for p in parts if '{' not in p)
+        name = 'bits ~' if words[0] == '"~"' else name  # of texts it matches
         yield Form(name, arity, '(' + ' '.join(parts) + ')')

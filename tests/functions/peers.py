@@ -20,6 +20,7 @@ SQLITE = {name: Peer(None, types) for names, types in (
      'ceil ceiling trunc round + - * / % NOT', NUMBERS),
     ('coalesce ifnull nullif iif min max ISNULL NOTNULL IS', ANY),
     ('strftime date datetime time julianday unixepoch', 'TYWD'),
+    ('& | << >>', 'IB'), ('pi', ''),
     ('count total sum avg', 'ID')) for name in names.split()}
 SQLITE |= {name: Peer(None, ANY) for name in (
     '=', '<>', '<', '<=', '>', '>=', 'IS NOT', 'NOT NULL', 'BETWEEN AND', 'NOT BETWEEN AND',
@@ -36,6 +37,7 @@ SQLITE |= {
     'cast double': Peer('CAST({0} AS REAL)', 'IFDMBT'),
     'cast text': Peer('CAST({0} AS TEXT)', TEXTS),
     'cast boolean': Peer('({0} <> 0)', 'IFDB'),
+    'bits ~': Peer(None, 'IB'),
     'octet_length': Peer('length(CAST({0} AS BLOB))', TEXTS)}
 # What is called otherwise there.
 SAME = {'least': 'min', 'greatest': 'max', 'if': 'iif', 'ascii': 'unicode', 'ilike': 'like',
@@ -77,7 +79,8 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('levenshtein editdist3 damerau_levenshtein hamming mismatches jaccard jaro_similarity '
      'jaro_winkler_similarity', 'T'),
     ('var_pop var_samp stddev_pop stddev_samp variance stddev', 'ID'),
-    ('bool_and bool_or every', 'B'), ('string_agg group_concat listagg', 'ITY'),
+    ('bool_and bool_or every count_if countif', 'B'), ('xor', 'I'),
+    ('string_agg group_concat listagg', 'ITY'),
     ('any_value first arg_min arg_max min_by max_by', ANY),
     ('median quantile_cont', 'ID'), ('quantile_disc', 'IDT'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}

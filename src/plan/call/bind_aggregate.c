@@ -217,6 +217,24 @@ static struct expression *bind_truth(struct binder *binder,
         function == AGGREGATE_BOOL_AND ? AGGREGATE_MIN : AGGREGATE_MAX, e);
 }
 
+/* The rows of the filter for which it is true, too. */
+static struct expression *bind_count_if(struct binder *binder,
+                                        const struct call *call)
+{
+    struct position at = call->tree->at;
+    const struct ast_expression place = { .at = at };
+    struct call counted = *call;
+
+    counted.filter = expression_condition(binder, call->arguments[0], at);
+    if (counted.filter != NULL && call->filter != NULL)
+        counted.filter = expression_logic(binder, AST_AND, call->filter,
+                                          counted.filter, &place);
+    return counted.filter
+               ? bind_aggregate_part(binder, &counted, AGGREGATE_COUNT,
+                                     expression_integer(binder, 1, at))
+               : NULL;
+}
+
 /* Leaves rows out where that value is NULL. */
 static bool filter_nulls(struct binder *binder, struct call *call,
                          struct expression *value)
@@ -294,6 +312,8 @@ static struct expression *bind_made(struct binder *binder,
         return bind_string_agg(binder, call);
     if (!check_made(binder, call, extreme ? 2 : 1, truth || first))
         return NULL;
+    if (function == AGGREGATE_COUNT_IF)
+        return bind_count_if(binder, call);
     return extreme ? bind_arg_extreme(binder, call, function)
            : truth ? bind_truth(binder, call, function)
            : first ? bind_first(binder, call, function)

@@ -7,6 +7,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/coerce.h"
+#include "plan/operator/bits.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
@@ -99,6 +100,18 @@ struct expression *scalar_sign(struct binder *binder, const struct call *call)
     return above && below
                ? expression_operator(binder, AST_SUB, above, below, call->tree)
                : NULL;
+}
+
+struct expression *scalar_xor(struct binder *binder, const struct call *call)
+{
+    return expression_bits_xor(binder, call->arguments[0], call->arguments[1],
+                               call->tree->at);
+}
+
+struct expression *scalar_pi(struct binder *binder, const struct call *call)
+{
+    return expression_real(binder, VDBQ_DOUBLE, 0x1.921fb54442d18p1,
+                           call->tree->at);
 }
 
 /* ------------------------------------------------------------ rounding -- */

@@ -7,6 +7,7 @@
 
 #include "plan/make/arithmetic.h"
 #include "plan/make/call.h"
+#include "plan/operator/bits.h"
 #include "plan/operator/compare.h"
 #include "plan/make/logic.h"
 #include "plan/make/coerce.h"
@@ -44,6 +45,12 @@ struct expression *expression_operator(struct binder *binder,
         return expression_logic(binder, operator, left, right, tree);
     case AST_CONCAT:
         return concatenate(binder, left, right, tree);
+    case AST_BIT_AND:
+    case AST_BIT_OR:
+    case AST_SHIFT_LEFT:
+    case AST_SHIFT_RIGHT:
+    case AST_BIT_NOT:
+        return expression_bits(binder, operator, left, right, tree);
     default:
         break;
     }

@@ -106,11 +106,49 @@ static void range_choice(struct expression *e)
         e->machine = wide ? TYPE_I64 : TYPE_I32;
 }
 
+/* The least number 2^n - 1 that is not below `high`, which is not negative. */
+static int64_t all_bits(int64_t high)
+{
+    int64_t bits = 0;
+
+    while (bits < high)
+        bits = bits * 2 + 1;
+    return bits;
+}
+
+static bool is_positive(const struct interval *range)
+{
+    return range->low >= 0 && range->high >= 0;
+}
+
+/* Numbers that are not negative have no bits above those of the greatest. */
+static void range_bits(struct expression *e)
+{
+    int64_t left = e->left->range.high, right = e->right->range.high;
+    int64_t less = left < right ? left : right;
+    bool one = is_positive(&e->left->range), other;
+
+    other = is_positive(&e->right->range);
+    if (e->math.op == OP_BIT_AND_I64 && (one || other)) {
+        e->range.low = 0;
+        e->range.high = one && other ? less : one ? left : right;
+        return;
+    }
+    if (!one || !other || e->math.op == OP_SHIFT_LEFT_I64)
+        return;
+    e->range.low = 0;
+    e->range.high = e->math.op == OP_SHIFT_RIGHT_I64
+                        ? left
+                        : all_bits(left > right ? left : right);
+}
+
 static void range_math(struct expression *e)
 {
     e->checked = op_facts(e->math.op)->effect == EFFECT_FAULT;
     e->faults |= e->checked;
     e->range = range_full(e->type);
+    if (e->math.op >= OP_BIT_AND_I64 && e->math.op <= OP_SHIFT_RIGHT_I64)
+        range_bits(e);
     e->range.nan = e->null_at_nan || e->left->range.nan
                    || (e->right != NULL && e->right->range.nan);
     e->null_at_nan |= e->range.nan;

@@ -239,6 +239,10 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "without its sign")                                                   \
     BOUND(sign, 1, 1, sign,                                                    \
          "-1, 0 or 1")                                                         \
+    BOUND(xor, 2, 2, xor,                                                      \
+         "the bits that one of both integers has")                             \
+    BOUND(pi, 0, 0, pi,                                                        \
+         "the circumference of a circle through its diameter")                 \
     BOUND(round, 1, 2, round,                                                  \
          "rounded to so many digits behind the point, or to a whole number")   \
     /* dates and times */                                                      \

@@ -79,6 +79,7 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(STDDEV_POP, stddev_pop, OTHERS, DOUBLE, NULL, "the root of var_pop")     \
     _(BOOL_AND, bool_and, OTHERS, VALUE, NULL, "whether all values are true")  \
     _(BOOL_OR, bool_or, OTHERS, VALUE, NULL, "whether a value is true")        \
+    _(COUNT_IF, count_if, OTHERS, COUNT, ZERO, "how many values are true")     \
     _(FIRST_ROW, first, OTHERS, VALUE, NULL, "the first row's value")          \
     _(ANY_VALUE, any_value, OTHERS, VALUE, NULL, "the first value")            \
     _(ARG_MIN, arg_min, OTHERS, VALUE, NULL,                                   \
@@ -93,6 +94,7 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(variance, VAR_SAMP)                                                      \
     _(stddev, STDDEV_SAMP)                                                     \
     _(every, BOOL_AND)                                                         \
+    _(countif, COUNT_IF)                                                       \
     _(min_by, ARG_MIN)                                                         \
     _(max_by, ARG_MAX)                                                         \
     _(group_concat, STRING_AGG)                                                \

@@ -284,10 +284,19 @@ static void damaged_text_is_told(void **state)
     }
 }
 
+static void bits_bind_as_in_sqlite(void **state)
+{
+    (void)state;
+    check_tree("a & b | c << d + 1 < e", "(< (<< (| (& a b) c) (+ d 1)) e)");
+    check_tree("a not like ~b >> -c", "(notlike a (>> (bitnot b) (neg c)))");
+    check_tree("a // b * c || d", "(* (/ a b) (|| c d))");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_bind_as_like),
+        cmocka_unit_test(bits_bind_as_in_sqlite),
         cmocka_unit_test(collate_binds_below_signs),
         cmocka_unit_test(rows_are_read),
         cmocka_unit_test(functions_are_read),
