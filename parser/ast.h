@@ -25,10 +25,14 @@ enum {
 /* A result column: `*` or `t.*` (star), or an expression with an alias. */
 struct ast_result {
     bool star;
-    struct ast_name table; /* of `t.*`                             */
+    struct ast_name table;     /* of `t.*`                             */
+    struct ast_name *excluded; /* star: EXCLUDE, excluded_count of them */
+    unsigned excluded_count;
+    struct ast_result *replaced; /* star: REPLACE, by alias          */
     struct ast_expression *expression;
     struct ast_name alias;
     struct position at;
+    unsigned depth; /* star: of what REPLACE says */
     struct ast_result *next;
 };
 
@@ -125,6 +129,7 @@ struct ast_query {
     struct ast_row *rows;
     size_t row_count;
     struct ast_query *left, *right;
+    bool by_name; /* UNION, UNION ALL: columns of one name meet */
     struct ast_order *order;
     struct ast_expression *limit, *offset; /* NULL: none */
     struct position at;
@@ -287,8 +292,8 @@ enum ast_statement_kind {
     AST_COPY_FROM,
     AST_DESCRIBE,
     AST_SUMMARIZE, /* of a table: SELECT * FROM it */
-    AST_PRAGMA,
-    AST_ANALYZE /* `drop`, as REINDEX */
+    AST_PRAGMA,    /* SHOW TABLES is one, too */
+    AST_ANALYZE    /* `drop`, as REINDEX */
 };
 enum ast_explain {
     AST_RUN,

@@ -129,6 +129,20 @@ struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name,
     return made;
 }
 
+struct ast_statement *ast_show(struct parse *parse, struct span at,
+                               struct ast_name name)
+{
+    struct ast_statement *made;
+
+    if (parse_failed(parse) || !name_equal(name.text, "tables"))
+        return ast_query_made(parse, AST_DESCRIBE,
+                              ast_whole_table(parse, at, name));
+    made = make_statement(parse, AST_PRAGMA);
+    if (made != NULL)
+        made->pragma = (struct ast_pragma){ .name = name };
+    return made;
+}
+
 struct ast_copy_option *ast_copy_option(struct parse *parse, struct span name,
                                         struct span value)
 {

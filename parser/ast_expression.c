@@ -234,6 +234,21 @@ struct ast_expression *ast_like(struct parse *parse, struct operation operation,
                       deeper(made->depth - 1, depth_of(like.escape)));
 }
 
+struct ast_expression *ast_quantified(struct parse *parse,
+                                      struct operation operation,
+                                      struct ast_expression *left,
+                                      struct ast_query *query, bool all)
+{
+    struct ast_expression *made =
+        make_over(parse, AST_QUANTIFIED, operation, left, NULL);
+
+    if (made == NULL || query == NULL)
+        return NULL;
+    made->query = query;
+    made->negated = all;
+    return over_parts(parse, made, deeper(left->depth, query->depth));
+}
+
 struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
                                 struct ast_expression *operand,
                                 struct ast_type type)

@@ -65,25 +65,26 @@ enum ast_expression_kind {
     AST_NULL,
     AST_TRUE,
     AST_FALSE,
-    AST_INTERVAL,  /* INTERVAL '3' MONTH: integer, unit               */
-    AST_COLUMN,    /* table (may be none), column                     */
-    AST_PARAMETER, /* ? (integer: its number from 1, in order of the
+    AST_INTERVAL,   /* INTERVAL '3' MONTH: integer, unit               */
+    AST_COLUMN,     /* table (may be none), column                     */
+    AST_PARAMETER,  /* ? (integer: its number from 1, in order of the
                       text), ?3 (integer), :name (column.text)        */
-    AST_OPERATOR,  /* operator, left, right                           */
-    AST_BETWEEN,   /* left, low in arguments, high behind it; negated */
-    AST_CAST,      /* left, type; try                                 */
-    AST_COLLATE,   /* left, collation                                 */
-    AST_CASE,      /* left (the operand; NULL: none), whens,
+    AST_OPERATOR,   /* operator, left, right                           */
+    AST_BETWEEN,    /* left, low in arguments, high behind it; negated */
+    AST_CAST,       /* left, type; try                                 */
+    AST_COLLATE,    /* left, collation                                 */
+    AST_CASE,       /* left (the operand; NULL: none), whens,
                       right (ELSE; NULL: none)                        */
-    AST_IN,        /* left, items or query; negated                   */
-    AST_LIKE,      /* left, right, escape (NULL: none); negated, match */
-    AST_FUNCTION,  /* column (its name), arguments, star, distinct,
+    AST_IN,         /* left, items or query; negated                   */
+    AST_LIKE,       /* left, right, escape (NULL: none); negated, match */
+    AST_FUNCTION,   /* column (its name), arguments, star, distinct,
                       filter, over                                    */
-    AST_SUBQUERY,  /* query: its only value                           */
-    AST_EXISTS,    /* query                                           */
-    AST_ROW,       /* items: (a, b), of two values at least; in GROUP BY
+    AST_SUBQUERY,   /* query: its only value                           */
+    AST_EXISTS,     /* query                                           */
+    AST_QUANTIFIED, /* left operator ANY (query); negated: ALL        */
+    AST_ROW,        /* items: (a, b), of two values at least; in GROUP BY
                       also of none                                    */
-    AST_SETS       /* arguments: GROUPING SETS (...), in GROUP BY alone */
+    AST_SETS        /* arguments: GROUPING SETS (...), in GROUP BY alone */
 };
 
 enum ast_unit {

@@ -38,6 +38,15 @@ static bool read_hex(const char *digits, size_t count, int64_t *value)
     return true;
 }
 
+struct ast_expression *ast_one(struct parse *parse, struct span span)
+{
+    struct ast_expression *made = make_expression(parse, AST_INTEGER, span);
+
+    if (made != NULL)
+        made->integer = 1;
+    return made;
+}
+
 struct ast_expression *ast_integer(struct parse *parse, struct span span)
 {
     const char *text = parse->sql + span.begin;

@@ -41,6 +41,19 @@ struct ast_result *ast_star(struct parse *parse, struct span span,
     return result;
 }
 
+struct ast_result *ast_star_changed(struct ast_result *star,
+                                    struct name_list excluded,
+                                    struct result_list replaced)
+{
+    if (star == NULL)
+        return NULL;
+    star->excluded = excluded.items;
+    star->excluded_count = excluded.count;
+    star->replaced = replaced.first;
+    star->depth = replaced.depth;
+    return star;
+}
+
 struct ast_name ast_bare_alias(struct parse *parse, struct span span,
                                struct ast_name alias)
 {
@@ -84,6 +97,7 @@ struct result_list ast_results(struct result_list list,
     list.last = result;
     list.count++;
     list.depth = deeper(list.depth, depth_of(result->expression));
+    list.depth = deeper(list.depth, result->depth);
     return list;
 }
 
@@ -222,6 +236,32 @@ struct ast_query *ast_compound(struct parse *parse, struct span whole,
     made->left = left;
     made->right = right;
     return made;
+}
+
+struct ast_query *ast_by_name(struct ast_query *query)
+{
+    if (query != NULL)
+        query->by_name = true;
+    return query;
+}
+
+bool ast_word_is(struct parse *parse, struct ast_name name, const char *word)
+{
+    if (parse_failed(parse) || name_equal(name.text, word))
+        return true;
+    error_at(parse->error, VDBQ_SYNTAX, name.at, "\"%s\": expected %s",
+             name.text, word);
+    return false;
+}
+
+struct ast_expression *ast_fetch(struct parse *parse, struct ast_name first,
+                                 struct ast_expression *rows,
+                                 struct ast_name only)
+{
+    if (parse_failed(parse) || !name_equal(first.text, "NEXT"))
+        ast_word_is(parse, first, "FIRST");
+    ast_word_is(parse, only, "ONLY");
+    return rows;
 }
 
 static struct ast_query *wrapped(struct parse *parse, struct span whole,

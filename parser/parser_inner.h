@@ -96,6 +96,9 @@ struct ast_query *ast_table_columns(struct parse *parse, struct span whole,
                                     struct ast_name table,
                                     struct name_list columns);
 /* PRAGMA; an empty span: it has no argument. */
+/* SHOW TABLES; of another name as DESCRIBE. */
+struct ast_statement *ast_show(struct parse *parse, struct span at,
+                               struct ast_name name);
 struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name,
                                  struct span argument);
 struct ast_copy_option *ast_copy_option(struct parse *parse, struct span name,
@@ -154,6 +157,10 @@ struct row ast_row(struct parse *parse, struct span open,
 struct row_list ast_rows(struct row_list list, struct row row);
 struct ast_result *ast_star(struct parse *parse, struct span span,
                             struct ast_name table);
+/* ... but for the columns that EXCLUDE names, and with what REPLACE says. */
+struct ast_result *ast_star_changed(struct ast_result *star,
+                                    struct name_list excluded,
+                                    struct result_list replaced);
 /* An alias that is written without AS. */
 struct ast_name ast_bare_alias(struct parse *parse, struct span span,
                                struct ast_name alias);
@@ -180,6 +187,8 @@ struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
 struct ast_query *ast_compound(struct parse *parse, struct span whole,
                                enum ast_query_kind kind, struct ast_query *left,
                                struct ast_query *right);
+/* UNION BY NAME: columns of one name meet. */
+struct ast_query *ast_by_name(struct ast_query *query);
 /* A query with ORDER BY or LIMIT. One in parentheses that has them already
  * is read by another: SELECT * FROM (query). */
 struct ast_query *ast_arranged(struct parse *parse, struct span whole,
@@ -188,6 +197,12 @@ struct ast_query *ast_arranged(struct parse *parse, struct span whole,
 struct ast_query *ast_with_query(struct parse *parse, struct span whole,
                                  struct with_list withs,
                                  struct ast_query *query);
+/* FETCH FIRST rows ROWS ONLY: `rows`; words that are none of these fail. */
+struct ast_expression *ast_fetch(struct parse *parse, struct ast_name first,
+                                 struct ast_expression *rows,
+                                 struct ast_name only);
+/* Whether a name is that word; it fails where it is not. */
+bool ast_word_is(struct parse *parse, struct ast_name name, const char *word);
 /* A query in parentheses. */
 struct ast_query *ast_enclosed(struct parse *parse, struct span whole,
                                struct ast_query *query);
@@ -240,6 +255,11 @@ struct ast_expression *ast_null_test(struct parse *parse,
                                      struct operation operation,
                                      struct ast_expression *operand);
 /* Here, and in the next three, the operation only gives the place. */
+/* left operator ALL (query), or ANY. */
+struct ast_expression *ast_quantified(struct parse *parse,
+                                      struct operation operation,
+                                      struct ast_expression *left,
+                                      struct ast_query *query, bool all);
 struct ast_expression *ast_between(struct parse *parse,
                                    struct operation operation,
                                    struct between between);
@@ -313,6 +333,8 @@ struct item_list ast_items(struct parse *parse, struct item_list list,
 
 /* --------------------------------------- constructors: ast_literal.c -- */
 
+/* The number 1, which nobody wrote. */
+struct ast_expression *ast_one(struct parse *parse, struct span span);
 struct ast_expression *ast_integer(struct parse *parse, struct span span);
 struct ast_expression *ast_decimal(struct parse *parse, struct span span);
 struct ast_expression *ast_string(struct parse *parse, struct span span);
@@ -430,6 +452,7 @@ union sql_value {
     int nulls;
     bool flag;
     enum ast_match match;
+    enum ast_operator operator;
 };
 
 #endif

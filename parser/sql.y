@@ -82,6 +82,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ADD         "ADD"
     COLUMN      "COLUMN"
     RENAME      "RENAME"
+    ANY         "ANY" /* behind a comparison, before a query: else a name */
     WHEN        "WHEN"
     THEN        "THEN"
     ELSE        "ELSE"
@@ -166,9 +167,11 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     DESCRIBE    "DESCRIBE"
     DO          "DO"
     END_WORD    "END"
+    EXCLUDE     "EXCLUDE"
     EXCLUSIVE   "EXCLUSIVE"
     EXPLAIN     "EXPLAIN"
     EXTRACT     "EXTRACT"
+    FETCH       "FETCH"
     FILTER      "FILTER"
     FIRST       "FIRST"
     FOLLOWING   "FOLLOWING"
@@ -201,10 +204,12 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ROWS        "ROWS"
     PRAGMA      "PRAGMA"
     SAVEPOINT   "SAVEPOINT"
+    SHOW        "SHOW"
     START       "START"
     SUMMARIZE   "SUMMARIZE"
     TIMESTAMP   "TIMESTAMP"
     TREE        "TREE"
+    TRUNCATE    "TRUNCATE"
     TRY_CAST    "TRY_CAST"
     UNBOUNDED   "UNBOUNDED"
     VACUUM      "VACUUM"
@@ -216,7 +221,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ONE_EXPRESSION "one expression"
 
 %precedence ALONE
-%precedence QUALIFY WINDOW /* behind a comma they are names */
+%precedence QUALIFY WINDOW OFFSET FETCH /* behind a comma they are names */
 %precedence RIGHT
 %left OR
 %left AND
@@ -243,7 +248,12 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <row> row
 %type <rows> rows
 %type <result> result
-%type <results> results result_list
+%type <results> results result_list replaced replacements
+%type <names> excluded
+%type <expression> fetch some_rows
+%type <operator> comparison
+%type <flag> quantifier
+%type <result> replacement
 %type <column> column
 %type <rule> column_rule
 %type <constraint> constraint
@@ -283,7 +293,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <collation> collation
 %type <name> type_name pragma_name
 %type <size> type_size
-%type <kind> set_operator
+%type <kind> set_operator union_by_name
 %type <verb> insert_verb
 %type <distinct> distinct
 %type <flag> unique descending
@@ -343,6 +353,10 @@ body:
         { $$ = ast_compound(parse, @$, $set_operator, $operand, $core); }
   | operand set_operator in_parentheses
         { $$ = ast_compound(parse, @$, $set_operator, $operand, $3); }
+  | operand union_by_name core
+        { $$ = ast_by_name(ast_compound(parse, @$, $2, $operand, $core)); }
+  | operand union_by_name in_parentheses
+        { $$ = ast_by_name(ast_compound(parse, @$, $2, $operand, $3)); }
 
 operand: body | in_parentheses
 
@@ -353,6 +367,14 @@ set_operator:
   | INTERSECT ALL      { $$ = AST_QUERY_INTERSECT_ALL; }
   | EXCEPT             { $$ = AST_QUERY_EXCEPT; }
   | EXCEPT ALL         { $$ = AST_QUERY_EXCEPT_ALL; }
+
+union_by_name:
+    UNION BY name
+        { $$ = ast_word_is(parse, $name, "NAME") ? AST_QUERY_UNION
+                                                 : AST_QUERY_UNION; }
+  | UNION ALL BY name
+        { $$ = ast_word_is(parse, $name, "NAME") ? AST_QUERY_UNION_ALL
+                                                 : AST_QUERY_UNION_ALL; }
 
 withs:
     with               { $$ = ast_withs((struct with_list){ 0 }, $1); }
@@ -377,6 +399,7 @@ core:
                $distinct, $result_list, $from_list, $where, $group,
                $having, $named_windows, $qualify }); }
   | VALUES rows        { $$ = ast_rows_query(parse, @$, $rows); }
+  | TABLE name         { $$ = ast_whole_table(parse, @$, $name); }
 
 distinct:
     %empty             { $$ = (struct distinct){ 0 }; }
@@ -392,10 +415,33 @@ results:
   | results "," result { $$ = ast_results($1, $3); }
 
 result:
-    "*"                { $$ = ast_star(parse, @$, (struct ast_name){ 0 }); }
-  | name "." "*"       { $$ = ast_star(parse, @$, $name); }
+    "*" excluded replaced
+        { $$ = ast_star_changed(ast_star(parse, @$, (struct ast_name){ 0 }),
+                                $excluded, $replaced); }
+  | name "." "*" excluded replaced
+        { $$ = ast_star_changed(ast_star(parse, @$, $name), $excluded,
+                                $replaced); }
   | expression alias
         { $$ = ast_result(parse, @alias, $expression, $alias); }
+
+excluded:
+    %empty                       { $$ = (struct name_list){ 0 }; }
+  | EXCLUDE name
+        { $$ = ast_names(parse, (struct name_list){ 0 }, $name); }
+  | EXCLUDE "(" name_list ")"    { $$ = $name_list; }
+
+replaced:
+    %empty                       { $$ = (struct result_list){ 0 }; }
+  | REPLACE "(" replacements ")" { $$ = $replacements; }
+
+replacements:
+    replacement
+        { $$ = ast_results((struct result_list){ 0 }, $1); }
+  | replacements "," replacement { $$ = ast_results($1, $3); }
+
+replacement:
+    expression AS name
+        { $$ = ast_result(parse, @name, $expression, $name); }
 
 alias:
     %empty             %prec ALONE { $$ = (struct ast_name){ 0 }; }
@@ -451,7 +497,7 @@ order:
 
 orders: ORDER BY order_list  { $$ = $order_list; }
 
-order_list: order_terms | order_terms ","
+order_list: order_terms | order_terms ","  %prec ALONE
 
 order_terms:
     order_term         { $$ = ast_orders((struct order_list){ 0 }, $1); }
@@ -479,6 +525,24 @@ some_limit:
     LIMIT expression   { $$ = (struct limits){ $2, NULL }; }
   | LIMIT expression OFFSET expression  { $$ = (struct limits){ $2, $4 }; }
   | LIMIT expression "," expression     { $$ = (struct limits){ $4, $2 }; }
+  | OFFSET expression rows_word         { $$ = (struct limits){ NULL, $2 }; }
+  | fetch                               { $$ = (struct limits){ $1, NULL }; }
+  | OFFSET expression rows_word fetch   { $$ = (struct limits){ $4, $2 }; }
+
+fetch:
+    FETCH name some_rows name[only]
+        { $$ = ast_fetch(parse, $2, $some_rows, $only); }
+
+/* Not any expression, which might begin with the name ROW. */
+some_rows:
+    row_word                      { $$ = ast_one(parse, @$); }
+  | INTEGER row_word              { $$ = ast_integer(parse, @INTEGER); }
+  | PARAMETER row_word            { $$ = ast_parameter(parse, @PARAMETER); }
+  | "(" expression ")" row_word   { $$ = ast_group(parse, @$, $2); }
+
+row_word: ROW | ROWS
+
+rows_word: %empty | row_word
 
 rows:
     row                { $$ = ast_rows((struct row_list){ 0 }, $1); }
@@ -694,6 +758,10 @@ old_name:
 /* -------------------------------------------------------------- changes -- */
 
 change: insert | update | delete
+  | TRUNCATE name
+        { $$ = ast_delete(parse, (struct ast_delete){ .table = $name }); }
+  | TRUNCATE TABLE name
+        { $$ = ast_delete(parse, (struct ast_delete){ .table = $name }); }
 
 insert:
     insert_verb INTO into source conflict
@@ -821,7 +889,7 @@ inspect:
   | DESCRIBE query         { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
   | SUMMARIZE input_table  { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
   | SUMMARIZE query        { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
-
+  | SHOW name              { $$ = ast_show(parse, @name, $name); }
   | PRAGMA pragma_name
         { $$ = ast_pragma(parse, $pragma_name, (struct span){ 0 }); }
   | PRAGMA pragma_name "(" pragma_value ")"
@@ -912,6 +980,9 @@ term:
         { $$ = ast_binary(parse, operation(AST_GT, @2, @$), $1, $3); }
   | term ">=" term
         { $$ = ast_binary(parse, operation(AST_GE, @2, @$), $1, $3); }
+  | term comparison quantifier in_parentheses
+        { $$ = ast_quantified(parse, operation($comparison, @comparison, @$),
+                              $1, $4, $quantifier); }
   | term "+" term
         { $$ = ast_binary(parse, operation(AST_ADD, @2, @$), $1, $3); }
   | term "-" term
@@ -980,6 +1051,18 @@ term:
   | term "!~" term
         { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
                         (struct like){ $1, $3, NULL, true, AST_MATCH_REGEXP }); }
+
+comparison:
+    "="                { $$ = AST_EQ; }
+  | "<>"               { $$ = AST_NEQ; }
+  | "<"                { $$ = AST_LT; }
+  | "<="               { $$ = AST_LE; }
+  | ">"                { $$ = AST_GT; }
+  | ">="               { $$ = AST_GE; }
+
+quantifier:
+    ALL                { $$ = true; }
+  | ANY                { $$ = false; }
 
 like:
     LIKE               { $$ = AST_MATCH_LIKE; }
@@ -1099,15 +1182,15 @@ free_word: window_word | PARTITION | RANGE | ROWS
 /* Those that cannot begin a part of OVER. */
 window_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | CURRENT | DATE
-  | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
-  | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
+  | DEFERRED | DESC | DESCRIBE | DO | EXCLUDE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
+  | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS
   | PRAGMA | PRECEDING | REINDEX | RELEASE | REPLACE
-  | ROLLBACK | ROW | SAVEPOINT | START | SUMMARIZE | TIMESTAMP | TREE | TRY_CAST
+  | ROLLBACK | ROW | SAVEPOINT | SHOW | START | SUMMARIZE | TIMESTAMP | TREE | TRUNCATE | TRY_CAST
   | UNBOUNDED | VACUUM | VIEW
 
 kept_word:
-    CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
-  | OUTER | OVER | QUALIFY | REGEXP | RIGHT_WORD | SIMILAR | WINDOW
+    CROSS | END_WORD | FETCH | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
+  | OFFSET | OUTER | OVER | QUALIFY | REGEXP | RIGHT_WORD | SIMILAR | WINDOW
 
 /* All of them but CAST, TRY_CAST and EXTRACT, and LIKE, ILIKE. */
 function_name: function_word  { $$ = ast_name(parse, @$); }

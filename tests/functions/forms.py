@@ -100,7 +100,7 @@ def casts(root):
 def operators(root):
     for rule in rows(root, OPERATORS):
         words = rule.split('%prec')[0].split()
-        if not any(word in ('type', '"::"') for word in words):
+        if not any(word in ('type', '"::"', 'quantifier') for word in words):
             yield from operator(words)
 
 

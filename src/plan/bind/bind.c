@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "plan/call/call.h"
 #include "plan/bind/clause.h"
+#include "plan/bind/quantified.h"
 #include "plan/bind/query.h"
 #include "plan/bind/row_value.h"
 #include "plan/bind/scope.h"
@@ -625,6 +626,8 @@ static struct expression *bind_tree(struct binder *binder,
         return bind_like(binder, tree);
     case AST_FUNCTION:
         return bind_function(binder, tree);
+    case AST_QUANTIFIED:
+        return bind_quantified(binder, tree);
     case AST_SUBQUERY:
         return bind_subquery(binder, tree, APPLY_SCALAR);
     case AST_SETS: /* of GROUP BY, which takes it apart: key_sets.c */

@@ -261,16 +261,17 @@ static struct collating *collations_of(struct binder *binder,
 }
 
 /* UNION and its kin. What stands around them sees the collations of the first
- * query alone, as in SQLite, but for ORDER BY: `*first`. */
+ * query alone, as in SQLite, but for ORDER BY: `*first`, of so many columns. */
 static struct node *bind_sets(struct binder *binder,
                               const struct ast_query *query,
-                              struct collating **first)
+                              struct collating **first, unsigned *count)
 {
     size_t length;
     const struct ast_query **chain = chain_of(binder, query, &length);
     struct node **parts = chain ? bind_parts(binder, chain, length) : NULL;
 
     *first = parts ? collations_of(binder, parts[0]) : NULL;
+    *count = parts ? parts[0]->column_count : 0;
     return *first ? sets_join(binder, chain, length, parts) : NULL;
 }
 
@@ -331,6 +332,7 @@ static struct node *bind_body(struct binder *binder,
                               const struct ast_query *query)
 {
     struct collating *first = NULL;
+    unsigned count = 0;
     struct node *node;
 
     if (query->kind == AST_QUERY_SELECT)
@@ -338,11 +340,11 @@ static struct node *bind_body(struct binder *binder,
     if (query->kind == AST_QUERY_VALUES) {
         node = bind_values(binder, query);
     } else {
-        node = bind_sets(binder, query, &first);
+        node = bind_sets(binder, query, &first, &count);
     }
     if (node != NULL && query->order != NULL)
         node = order_rows(binder, query, node);
-    for (unsigned i = 0; node && first && i < node->column_count; i++)
+    for (unsigned i = 0; node && first && i < count; i++)
         node->columns[i].collating = first[i];
     return node;
 }

@@ -4,6 +4,7 @@
  */
 #include "plan/operator/sets.h"
 
+#include "base/text.h"
 #include "plan/make/coerce.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -146,6 +147,78 @@ enum vdbq_status sets_unite(struct binder *binder, struct node **parts,
     return status;
 }
 
+/* -------------------------------------------------------------- BY NAME -- */
+
+/* The number of a column of that name; -1: there is none. */
+static int column_named(const struct node *node, const char *name)
+{
+    for (unsigned i = 0; i < node->column_count; i++)
+        if (name_equal(node->columns[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+static enum vdbq_status check_names(struct binder *binder,
+                                    const struct node *node, struct position at)
+{
+    for (unsigned i = 0; i < node->column_count; i++)
+        if (column_named(node, node->columns[i].name) != (int)i)
+            return error_at(binder->error, VDBQ_SYNTAX, at,
+                            "UNION BY NAME: one side has two columns %s",
+                            node->columns[i].name);
+    return VDBQ_OK;
+}
+
+/* A side with the columns of these names, in this order: NULLs where it has none. */
+static struct node *side_by_name(struct binder *binder, struct node *side,
+                                 const char *const *names, unsigned count)
+{
+    struct expression **results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
+    struct position at = { 0 };
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++) {
+        int number = column_named(side, names[i]);
+        results[i] = number < 0
+                         ? expression_null(binder, VDBQ_INTEGER, at)
+                         : column_to_coerce(binder, side, (unsigned)number);
+        if (results[i] == NULL)
+            return NULL;
+        if (number >= 0)
+            results[i]->collating = side->columns[number].collating;
+    }
+    return node_select(binder, side, NULL, results, names, count);
+}
+
+/* Both sides with the columns of the left one, and behind them those that the right
+ * one alone has. */
+static enum vdbq_status align_names(struct binder *binder, struct node **sides,
+                                    struct position at)
+{
+    unsigned count = 0;
+    const char **names = arena_alloc(
+        binder->arena,
+        (sides[0]->column_count + sides[1]->column_count + 1) * sizeof(*names));
+
+    if (names == NULL)
+        return error_no_memory(binder->error);
+    for (int s = 0; s < 2; s++) {
+        if (check_names(binder, sides[s], at) != VDBQ_OK)
+            return binder->error->status;
+        for (unsigned i = 0; i < sides[s]->column_count; i++)
+            if (s == 0 || column_named(sides[0], sides[1]->columns[i].name) < 0)
+                names[count++] = sides[s]->columns[i].name;
+    }
+    for (int s = 1; s >= 0; s--) {
+        sides[s] = side_by_name(binder, sides[s], names, count);
+        if (sides[s] == NULL)
+            return binder->error->status;
+    }
+    return VDBQ_OK;
+}
+
 /* ------------------------------------------------------- set operators -- */
 
 static struct node *set_operation(struct binder *binder,
@@ -154,6 +227,8 @@ static struct node *set_operation(struct binder *binder,
 {
     struct node *node;
 
+    if (query->by_name && align_names(binder, sides, query->at) != VDBQ_OK)
+        return NULL;
     if (sets_unite(binder, sides, 2, query->at) != VDBQ_OK)
         return NULL;
     switch (query->kind) {
@@ -179,8 +254,12 @@ struct node *sets_join(struct binder *binder,
                        struct node *const *parts)
 {
     struct node *sides[2] = { parts[0] };
+    bool by_name = false;
 
-    share_collations(parts, count + 1);
+    for (size_t i = 0; i < count; i++)
+        by_name |= operators[i]->by_name;
+    if (!by_name) /* then each two that meet do so */
+        share_collations(parts, count + 1);
     for (size_t i = 0; i < count && sides[0] != NULL; i++) {
         sides[1] = parts[i + 1];
         sides[0] = set_operation(binder, operators[i], sides);

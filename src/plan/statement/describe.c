@@ -64,7 +64,9 @@ static const struct table *table_of(const struct binder *binder,
     const struct ast_from *from = select->from;
     bool all = query->kind == AST_QUERY_SELECT && query->with == NULL
                && select->result_count == 1 && select->results->star
-               && from != NULL && from->kind == AST_FROM_TABLE;
+               && select->results->excluded_count == 0
+               && select->results->replaced == NULL && from != NULL
+               && from->kind == AST_FROM_TABLE;
 
     if (!all || catalogue_view(binder->catalogue, from->name.text) != NULL)
         return NULL;

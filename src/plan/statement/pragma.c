@@ -6,6 +6,7 @@
  * are shown as the indexes that SQLite would have made for them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -188,6 +189,35 @@ static void table_list(struct answer *answer)
     for (size_t i = 0; i < catalogue->view_count && !answer->failed; i++)
         show_table(answer, catalogue->views[i].name, "view",
                    view_columns(answer, &catalogue->views[i]));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* SHOW TABLES: names of tables and views, in their order. */
+static void show_tables(struct answer *answer)
+{
+    const struct catalogue *catalogue = answer->binder->catalogue;
+    size_t count = 0, all = catalogue->table_count + catalogue->view_count;
+    const char **names =
+        arena_alloc(answer->binder->arena, (all + 1) * sizeof *names);
+
+    answer->failed |= names == NULL;
+    if (names == NULL) {
+        error_no_memory(answer->binder->error);
+        return;
+    }
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        names[count++] = catalogue->tables[i].name;
+    for (size_t i = 0; i < catalogue->view_count; i++)
+        names[count++] = catalogue->views[i].name;
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count && !answer->failed; i++) {
+        add_text(answer, names[i]);
+        end_row(answer);
+    }
 }
 
 static void foreign_key_list(struct answer *answer)
@@ -423,6 +453,7 @@ static const struct pragma {
       6,
       { "seqno", "cid", "name", "desc", "coll", "key" },
       "iititi" },
+    { "tables", false, show_tables, 1, { "name" }, "t" },
     { "foreign_key_list",
       true,
       foreign_key_list,

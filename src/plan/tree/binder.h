@@ -52,6 +52,7 @@ struct binder {
     const char *passes_out; /* left out: passes.h; NULL: none        */
     unsigned views;         /* that are open, in one another    */
     unsigned deep;          /* queries, in one another          */
+    unsigned quantified;    /* ANY and ALL, in one another      */
     unsigned nodes;         /* that were made                   */
     struct common *commons, *commons_last; /* inner ones first */
     unsigned asking;    /* queries being rewritten that ask for values */

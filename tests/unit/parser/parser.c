@@ -384,8 +384,7 @@ static const struct failure failures[] = {
     { "drop tabel t", 1, 6, "expected TABLE, INDEX or VIEW",
       "did you mean TABLE?" },
     { "insert into t valus (1)", 1, 15,
-      "expected SELECT, WITH, FROM, VALUES "
-      "or DEFAULT",
+      "expected SELECT, WITH, FROM, VALUES or TABLE",
       "did you mean VALUES?" },
     { "update t set a = 1 were b", 1, 20, "\"were\": expected FROM, WHERE",
       "did you mean WHERE?" },
