@@ -171,6 +171,7 @@
     X(BIT_XOR_I64, "BitXor",  "I64", BINARY,       I64,  I64,  PURE,     1, "r[a] = the bits that one of r[b] and r[c] has") \
     X(SHIFT_LEFT_I64, "ShiftLeft", "I64", BINARY,  I64,  I64,  PURE,     4, "r[a] = the bits of r[b] r[c] places higher") \
     X(SHIFT_RIGHT_I64, "ShiftRight", "I64", BINARY, I64, I64,  PURE,     4, "r[a] = the bits of r[b] r[c] places lower, behind its sign") \
+    X(SHUFFLE_I64, "Shuffle", "I64", BINARY,       I64,  I64,  PURE,     6, "r[a] = random bits, number r[b] of those that r[c] begins") \
     X(FLOOR_F64,   "Floor",   "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] rounded down")   \
     X(CEIL_F64,    "Ceil",    "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] rounded up")     \
     X(TRUNC_F64,   "Trunc",   "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] without its fraction") \

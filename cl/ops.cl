@@ -430,6 +430,16 @@ OP(SHIFT_RIGHT_I64)
     DEAR(A(I64) = bits_shifted(B(I64), -some_places(C(I64)));)
 }
 
+/* Numbers that follow one another give bits that have nothing in common. */
+OP(SHUFFLE_I64)
+{
+    NO_K; NO_D;
+    EACH {
+        u64 bits = hash_end(hash_mix(hash_mix((u64)C(I64), (u64)B(I64)), 0));
+        A(I64) = (I64)bits;
+    }
+}
+
 /* --------------------------------------------------------------- dates -- */
 
 /* The parts that are asked for most are loops of their own: vectors. */

@@ -192,6 +192,9 @@ class Subqueries:
             else:
                 node = self.column_of(kind, scope)
             word = self.rng.choice(('IN', 'IN', 'NOT IN'))
+            if self.expressions.peer == 'duckdb' and kind != 'B' and self.rng.random() < 0.4:
+                word = ' '.join((self.rng.choice('= <> < <= > >='.split()),
+                                 self.rng.choice(('ANY', 'ALL', 'SOME'))))
             return Node(f'({{0}} {word} ({{1}}))', value, node, type='B', bound=1)
         return self.nested(make)
 

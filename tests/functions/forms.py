@@ -21,7 +21,8 @@ AGGREGATES = ('src/program/steps/aggregates.h',
 QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+), ALL, ')
 MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (?!grouping\b)(\w+), OTHERS, ')
 ALIASES = ('src/program/steps/aggregates.h', r'^    _\((?!grouping)(\w+), [A-Z_]+\) ')
-OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by')
+OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by', 'covar_pop', 'covar_samp', 'corr',
+          'regr_slope', 'regr_intercept', 'regr_r2')
 WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
 UNITS = ('src/plan/call/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first

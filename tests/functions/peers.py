@@ -49,7 +49,7 @@ SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
 # What no peer has, or only with another meaning.
 ALONE = {
-    'now', 'timestamp', 'typeof', 'casefold', 'try_cast',
+    'now', 'random', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
     *(f'cast {name}' for name in (
@@ -80,6 +80,8 @@ DUCKDB = {name: Peer(None, types) for names, types in (
      'jaro_winkler_similarity', 'T'),
     ('var_pop var_samp stddev_pop stddev_samp variance stddev', 'ID'),
     ('bool_and bool_or every count_if countif', 'B'), ('xor', 'I'),
+    ('last_day dayname monthname epoch', 'YW'),
+    ('covar_pop covar_samp corr regr_slope regr_intercept regr_r2', 'I'),
     ('string_agg group_concat listagg', 'ITY'),
     ('any_value first arg_min arg_max min_by max_by', ANY),
     ('median quantile_cont', 'ID'), ('quantile_disc', 'IDT'),

@@ -270,6 +270,22 @@ static struct expression *bind_window_call(struct binder *binder,
     return e;
 }
 
+/* random() is made of a window function, so that no row is asked twice: what is
+ * computed by one is neither pushed down nor copied. */
+static bool check_random(struct binder *binder,
+                         const struct ast_expression *tree)
+{
+    if (binder->scope->windows)
+        return true;
+    error_at(binder->error, VDBQ_SYNTAX, tree->at,
+             "random() stands in the results, QUALIFY and ORDER BY only, and "
+             "not in aggregates");
+    error_hint(binder->error,
+               "a query in FROM may have it as a column, and INSERT "
+               "takes SELECT where VALUES has none");
+    return false;
+}
+
 /* ------------------------------------------------------------------ all -- */
 
 struct expression *bind_function(struct binder *binder,
@@ -287,6 +303,8 @@ struct expression *bind_function(struct binder *binder,
                    "depend on the order, and windows have theirs in OVER");
         return NULL;
     }
+    if (name_equal(call.name, "random") && !check_random(binder, tree))
+        return NULL;
     if (aggregate != NULL && tree->over == NULL)
         return bind_aggregate_call(binder, &call, aggregate);
     if (tree->over != NULL)

@@ -235,9 +235,8 @@ static struct expression *bind_count_if(struct binder *binder,
                : NULL;
 }
 
-/* Leaves rows out where that value is NULL. */
-static bool filter_nulls(struct binder *binder, struct call *call,
-                         struct expression *value)
+bool bind_filter_nulls(struct binder *binder, struct call *call,
+                       struct expression *value)
 {
     struct position at = call->tree->at;
     struct expression *null = expression_null(binder, value->type, at), *there;
@@ -260,7 +259,7 @@ static struct expression *bind_first(struct binder *binder,
     struct call first = *call;
 
     return function == AGGREGATE_FIRST_ROW
-                   || filter_nulls(binder, &first, value)
+                   || bind_filter_nulls(binder, &first, value)
                ? bind_aggregate_part(binder, &first, AGGREGATE_FIRST, value)
                : NULL;
 }
@@ -274,8 +273,8 @@ static struct expression *bind_arg_extreme(struct binder *binder,
     struct expression *value = call->arguments[0], *e;
     struct call known = *call;
 
-    if (!filter_nulls(binder, &known, value)
-        || !filter_nulls(binder, &known, call->arguments[1]))
+    if (!bind_filter_nulls(binder, &known, value)
+        || !bind_filter_nulls(binder, &known, call->arguments[1]))
         return NULL;
     e = expression_new(binder, EXPRESSION_AGGREGATE, value->type,
                        call->tree->at);
@@ -303,6 +302,8 @@ static struct expression *bind_made(struct binder *binder,
         function == AGGREGATE_ARG_MIN || function == AGGREGATE_ARG_MAX;
     bool truth =
         function == AGGREGATE_BOOL_AND || function == AGGREGATE_BOOL_OR;
+    bool pairs =
+        function >= AGGREGATE_COVAR_POP && function <= AGGREGATE_REGR_R2;
     bool first =
         function == AGGREGATE_FIRST_ROW || function == AGGREGATE_ANY_VALUE;
 
@@ -310,8 +311,10 @@ static struct expression *bind_made(struct binder *binder,
         return bind_grouping(binder, call);
     if (function == AGGREGATE_STRING_AGG)
         return bind_string_agg(binder, call);
-    if (!check_made(binder, call, extreme ? 2 : 1, truth || first))
+    if (!check_made(binder, call, extreme || pairs ? 2 : 1, truth || first))
         return NULL;
+    if (pairs)
+        return bind_covariance(binder, call, function);
     if (function == AGGREGATE_COUNT_IF)
         return bind_count_if(binder, call);
     return extreme ? bind_arg_extreme(binder, call, function)

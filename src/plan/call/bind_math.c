@@ -2,6 +2,8 @@
 /*
  * Functions of numbers: opcodes of the machine, or made of other expressions.
  */
+#include "cl/hash.h"
+#include "base/os/os.h"
 #include "plan/call/scalar.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -106,6 +108,26 @@ struct expression *scalar_xor(struct binder *binder, const struct call *call)
 {
     return expression_bits_xor(binder, call->arguments[0], call->arguments[1],
                                call->tree->at);
+}
+
+/* The number of the row in the query, shuffled: another seed for each call, and
+ * by the statement's time for each statement. */
+struct expression *scalar_random(struct binder *binder, const struct call *call)
+{
+    struct ast_expression tree = *call->tree;
+    struct call rows = { .tree = &tree, .name = "row_number" };
+    struct expression *seed, *row;
+
+    tree.column.text = rows.name;
+    if (*binder->now == 0)
+        *binder->now = os_clock_us();
+    seed = expression_integer(
+        binder, (int64_t)hash_mix((uint64_t)*binder->now, ++binder->randoms),
+        call->tree->at);
+    row = seed ? bind_window(binder, &rows) : NULL;
+    return row ? expression_math(binder, OP_SHUFFLE_I64, VDBQ_BIGINT, row, seed,
+                                 false, call->tree->at)
+               : NULL;
 }
 
 struct expression *scalar_pi(struct binder *binder, const struct call *call)

@@ -49,6 +49,15 @@ struct expression *bind_aggregate_part(struct binder *binder,
                                        enum aggregate_function function,
                                        struct expression *argument);
 
+/* Leaves rows out where that value is NULL. False: a failure. */
+bool bind_filter_nulls(struct binder *binder, struct call *call,
+                       struct expression *value);
+
+/* bind_covariance.c: COVAR_POP and its siblings. NULL: a failure. */
+struct expression *bind_covariance(struct binder *binder,
+                                   const struct call *call,
+                                   enum aggregate_function function);
+
 /* bind_string_agg.c. NULL: a failure. */
 struct expression *bind_string_agg(struct binder *binder,
                                    const struct call *call);

@@ -167,6 +167,7 @@ static struct value math(struct generator *generator,
 {
     const struct op_facts *facts = op_facts(e->math.op);
     bool rounds = e->math.op == OP_ROUND_F64;
+    int harmless;
     struct value left = value_of(generator, e->left, facts->reads);
     struct value right = { .null = -1 }, value;
     struct instruction in = { .op = e->math.op,
@@ -181,10 +182,12 @@ static struct value math(struct generator *generator,
         in.c = right.r;
     }
     value.null = register_any(generator, left.null, right.null);
-    if (e->checked && (value.null >= 0 || generator->idle >= 0))
-        in.b = register_zero_where(
-            generator, in.b, facts->reads,
-            register_any(generator, value.null, generator->idle));
+    harmless =
+        e->checked ? register_any(generator, value.null, generator->idle) : -1;
+    if (harmless >= 0)
+        in.b = register_zero_where(generator, in.b, facts->reads, harmless);
+    if (harmless >= 0 && e->right != NULL)
+        in.c = register_zero_where(generator, in.c, facts->reads, harmless);
     value.r = emit_value(generator, &in);
     if (e->null_at_nan)
         value.null =

@@ -53,6 +53,7 @@ struct binder {
     unsigned views;         /* that are open, in one another    */
     unsigned deep;          /* queries, in one another          */
     unsigned quantified;    /* ANY and ALL, in one another      */
+    unsigned randoms;       /* calls of random()                */
     unsigned nodes;         /* that were made                   */
     struct common *commons, *commons_last; /* inner ones first */
     unsigned asking;    /* queries being rewritten that ask for values */

@@ -241,6 +241,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "-1, 0 or 1")                                                         \
     BOUND(xor, 2, 2, xor,                                                      \
          "the bits that one of both integers has")                             \
+    BOUND(random, 0, 0, random,                                                \
+         "any integer of 64 bits, another one in each row")                    \
     BOUND(pi, 0, 0, pi,                                                        \
          "the circumference of a circle through its diameter")                 \
     BOUND(round, 1, 2, round,                                                  \
@@ -256,6 +258,16 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "as date_diff")                                                       \
     BOUND(date_trunc, 2, 2, date_trunc,                                        \
          "when the part of a date or a time began, as a TIMESTAMP")            \
+    BOUND(make_date, 3, 3, make_date,                                          \
+         "the day of a year, a month and a day of the month")                  \
+    BOUND(last_day, 1, 1, last_day,                                            \
+         "the last day of a date's month")                                     \
+    BOUND(dayname, 1, 1, dayname,                                              \
+         "the English name of the day of the week")                            \
+    BOUND(monthname, 1, 1, monthname,                                          \
+         "the English name of the month")                                      \
+    BOUND(epoch, 1, 1, epoch,                                                  \
+         "seconds since 1970, as a DOUBLE")                                    \
     BOUND(year, 1, 1, part,                                                    \
          "the year of a date or a time")                                       \
     BOUND(month, 1, 1, part,                                                   \

@@ -79,6 +79,17 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(STDDEV_POP, stddev_pop, OTHERS, DOUBLE, NULL, "the root of var_pop")     \
     _(BOOL_AND, bool_and, OTHERS, VALUE, NULL, "whether all values are true")  \
     _(BOOL_OR, bool_or, OTHERS, VALUE, NULL, "whether a value is true")        \
+    _(COVAR_POP, covar_pop, OTHERS, DOUBLE, NULL,                              \
+      "the mean product of two values' distances from their means")            \
+    _(COVAR_SAMP, covar_samp, OTHERS, DOUBLE, NULL, "... of a sample")         \
+    _(CORR, corr, OTHERS, DOUBLE, NULL,                                        \
+      "... through the product of their deviations: from -1 to 1")             \
+    _(REGR_SLOPE, regr_slope, OTHERS, DOUBLE, NULL,                            \
+      "the slope of the line through points of a height and a width")          \
+    _(REGR_INTERCEPT, regr_intercept, OTHERS, DOUBLE, NULL,                    \
+      "... its height at the width 0")                                         \
+    _(REGR_R2, regr_r2, OTHERS, DOUBLE, NULL,                                  \
+      "... how well it fits, from 0 to 1")                                     \
     _(COUNT_IF, count_if, OTHERS, COUNT, ZERO, "how many values are true")     \
     _(FIRST_ROW, first, OTHERS, VALUE, NULL, "the first row's value")          \
     _(ANY_VALUE, any_value, OTHERS, VALUE, NULL, "the first value")            \
