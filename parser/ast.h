@@ -106,6 +106,8 @@ struct ast_with {
     struct ast_name *columns; /* column_count of them; NULL: the query's */
     unsigned column_count;
     struct ast_query *query;
+    bool recursive; /* RECURSIVE: the query may read the name's rows   */
+    bool once;      /* AS MATERIALIZED                                 */
     struct ast_with *next;
 };
 

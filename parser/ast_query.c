@@ -337,6 +337,20 @@ struct ast_with *ast_with(struct parse *parse, struct ast_name name,
     return with;
 }
 
+struct ast_with *ast_with_once(struct ast_with *with)
+{
+    if (with != NULL)
+        with->once = true;
+    return with;
+}
+
+struct with_list ast_recursive(struct with_list list)
+{
+    for (struct ast_with *with = list.first; with != NULL; with = with->next)
+        with->recursive = true;
+    return list;
+}
+
 struct with_list ast_withs(struct with_list list, struct ast_with *with)
 {
     if (with == NULL || with->query == NULL)

@@ -208,7 +208,11 @@ struct ast_query *ast_enclosed(struct parse *parse, struct span whole,
                                struct ast_query *query);
 struct ast_with *ast_with(struct parse *parse, struct ast_name name,
                           struct name_list columns, struct ast_query *query);
+/* AS MATERIALIZED, whose rows are made once. */
+struct ast_with *ast_with_once(struct ast_with *with);
 struct with_list ast_withs(struct with_list list, struct ast_with *with);
+/* RECURSIVE: each name may be read in its own query. */
+struct with_list ast_recursive(struct with_list list);
 
 struct ast_from *ast_table(struct parse *parse, struct span whole,
                            struct ast_name name, struct ast_name alias);

@@ -204,6 +204,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ROWS        "ROWS"
     PRAGMA      "PRAGMA"
     SAVEPOINT   "SAVEPOINT"
+    MATERIALIZED "MATERIALIZED"
+    RECURSIVE   "RECURSIVE"
     SHOW        "SHOW"
     START       "START"
     SUMMARIZE   "SUMMARIZE"
@@ -326,6 +328,9 @@ statement:
   | change returning   { $$ = ast_returning($change, $returning); }
   | WITH withs change returning
         { $$ = ast_with_change(ast_returning($change, $returning), $withs); }
+  | WITH RECURSIVE withs change returning
+        { $$ = ast_with_change(ast_returning($change, $returning),
+                               ast_recursive($withs)); }
   | create | alter | drop | transaction | copy | inspect
 
 /* ------------------------------------------------------------- queries -- */
@@ -345,6 +350,9 @@ bare_query:
                             $some_limit); }
   | WITH withs operand order limit
         { $$ = ast_with_query(parse, @$, $withs,
+               ast_arranged(parse, @$, $operand, $order, $limit)); }
+  | WITH RECURSIVE withs operand order limit
+        { $$ = ast_with_query(parse, @$, ast_recursive($withs),
                ast_arranged(parse, @$, $operand, $order, $limit)); }
 
 body:
@@ -382,6 +390,11 @@ withs:
 
 with:
     name view_columns AS in_parentheses
+        { $$ = ast_with(parse, $name, $view_columns, $in_parentheses); }
+  | name view_columns AS MATERIALIZED in_parentheses
+        { $$ = ast_with_once(ast_with(parse, $name, $view_columns,
+                                      $in_parentheses)); }
+  | name view_columns AS NOT MATERIALIZED in_parentheses
         { $$ = ast_with(parse, $name, $view_columns, $in_parentheses); }
 
 core:
@@ -1183,8 +1196,9 @@ free_word: window_word | PARTITION | RANGE | ROWS
 window_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | CURRENT | DATE
   | DEFERRED | DESC | DESCRIBE | DO | EXCLUDE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
-  | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS
-  | PRAGMA | PRECEDING | REINDEX | RELEASE | REPLACE
+  | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST
+  | MATERIALIZED | NOTHING | NULLS
+  | PRAGMA | PRECEDING | RECURSIVE | REINDEX | RELEASE | REPLACE
   | ROLLBACK | ROW | SAVEPOINT | SHOW | START | SUMMARIZE | TIMESTAMP | TREE | TRUNCATE | TRY_CAST
   | UNBOUNDED | VACUUM | VIEW
 

@@ -29,6 +29,8 @@ enum vdbq_status operator_kind(const struct stream *stream,
         [STEP_FETCH] = &fetch_stream,
         [STEP_SEEK] = &seek_stream,
         [STEP_GATHER] = &gather_rows_stream,
+        [STEP_RECURSE] = &recurse_stream,
+        [STEP_WORKING] = &working_stream,
         [STEP_EXCHANGE] = &exchange_stream,
     };
     const struct step *step = stream->step;

@@ -32,6 +32,7 @@
 #include "program/parameter.h"
 #include "program/steps/steps.h"
 
+struct recurse_round;
 struct stream;
 struct stream_kind;
 
@@ -67,6 +68,8 @@ struct stream_params {
                                            0: one                          */
     bool nested;                        /* it runs once for each row of a
                                            step: how far it is tells nobody */
+    const struct recurse_round *round;  /* of a recursion's term: the rows of
+                                           the round before; else NULL    */
     struct stream_stats *stats;         /* added to when a stream closes   */
     struct account *account;            /* of what steps hold; NULL: there
                                            is no limit                     */

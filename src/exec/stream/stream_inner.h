@@ -245,7 +245,7 @@ extern const struct stream_kind scan_stream, scan_rows, scan_moves, scan_grid,
     join_stream, concat_stream, apply_stream, limit_stream, map_stream,
     group_stream, sort_stream, window_stream, values_stream, fetch_stream,
     seek_stream, device_join_stream, gather_rows_stream, gather_groups_stream,
-    gather_ordered_stream, exchange_stream;
+    gather_ordered_stream, exchange_stream, recurse_stream, working_stream;
 
 /* Which kind joins two open inputs; the second may become another stream. */
 enum vdbq_status join_choose(const struct step *step, struct stream **inputs,

@@ -15,6 +15,7 @@
 #include "plan/bind/from_leaf.h"
 #include "plan/call/names.h"
 #include "plan/bind/query.h"
+#include "plan/bind/recursive.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/using.h"
 #include "plan/make/common.h"
@@ -161,15 +162,30 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
     return node;
 }
 
+/* A name of WITH RECURSIVE, which may see itself. */
+static struct node *bind_rounds(struct binder *binder, struct with_name *name,
+                                bool *recursive)
+{
+    struct scope *scope = binder->scope;
+    struct node *node;
+
+    binder->scope = name->scope;
+    node = bind_recursive(binder, name, recursive);
+    binder->scope = scope;
+    return node;
+}
+
 /* A name of WITH sees those before it, not itself. */
-static struct node *bind_with(struct binder *binder,
-                              const struct with_name *name, struct position at)
+static struct node *bind_with(struct binder *binder, struct with_name *name,
+                              struct position at, bool *recursive)
 {
     struct with_name *names = binder->with;
     struct node *node;
 
     binder->with = name->outer;
-    node = bind_apart(binder, name->with->query, name->scope);
+    node = name->with->recursive
+               ? bind_rounds(binder, name, recursive)
+               : bind_apart(binder, name->with->query, name->scope);
     binder->with = names;
     return rename_columns(binder, node, name->with->columns,
                           name->with->column_count, at);
@@ -177,15 +193,18 @@ static struct node *bind_with(struct binder *binder,
 
 /* What a name in FROM stands for: a query of WITH, or a view. */
 struct named {
-    const struct with_name *with;
+    struct with_name *with;
     const struct view *view; /* ... where `with` is NULL */
     struct position at;
 };
 
-static struct node *bind_anew(struct binder *binder, const struct named *named)
+static struct node *bind_anew(struct binder *binder, const struct named *named,
+                              bool *recursive)
 {
-    return named->with != NULL ? bind_with(binder, named->with, named->at)
-                               : bind_view(binder, named->view, named->at);
+    *recursive = false;
+    return named->with != NULL
+               ? bind_with(binder, named->with, named->at, recursive)
+               : bind_view(binder, named->view, named->at);
 }
 
 /* How many values of queries around it a name's query asks for, with others. */
@@ -202,6 +221,30 @@ static size_t asked_around(const struct named *named)
 /* A query of that few nodes is bound again wherever it is named. */
 enum { NODES_SMALL = 8 };
 
+/* A common subplan of a name's query. One that asks for values of queries around it
+ * is that of one place. */
+static struct node *make_common(struct binder *binder, const void *of,
+                                struct node *root, bool asks, bool recursive)
+{
+    struct common *common = common_new(binder, asks ? NULL : of, root);
+
+    if (common == NULL)
+        return NULL;
+    common->asks |= asks;
+    common->recursive = recursive;
+    return node_common(binder, common);
+}
+
+/* Whether a name's query is to be bound once: it is AS MATERIALIZED, or common
+ * subplans are due and it is not small. */
+static bool is_once(const struct binder *binder, const struct named *named,
+                    unsigned nodes)
+{
+    if (named->with != NULL && named->with->with->once)
+        return true;
+    return common_is_due(binder) && nodes > NODES_SMALL;
+}
+
 /* A name's query; where common subplans are due it is bound once, but that it is
  * bound for each place if it asks for values of queries around it. */
 static struct node *bind_named(struct binder *binder, const struct named *named)
@@ -212,15 +255,17 @@ static struct node *bind_named(struct binder *binder, const struct named *named)
     unsigned nodes = binder->nodes;
     size_t asked = asked_around(named);
     struct node *node;
+    bool recursive, asks;
 
     if (common != NULL)
         return node_common(binder, common);
-    node = bind_anew(binder, named);
-    if (node == NULL || !common_is_due(binder)
-        || binder->nodes - nodes <= NODES_SMALL || asked_around(named) != asked)
+    node = bind_anew(binder, named, &recursive);
+    asks = asked_around(named) != asked;
+    if (node == NULL
+        || (!recursive
+            && (asks || !is_once(binder, named, binder->nodes - nodes))))
         return node;
-    common = common_new(binder, of, node);
-    return common ? node_common(binder, common) : NULL;
+    return make_common(binder, of, node, asks, recursive);
 }
 
 static struct node *bind_name(struct binder *binder,
@@ -229,11 +274,13 @@ static struct node *bind_name(struct binder *binder,
     const struct view *view;
     const struct table *table;
 
-    for (const struct with_name *with = binder->with; with != NULL;
+    for (struct with_name *with = binder->with; with != NULL;
          with = with->outer)
         if (name_equal(with->with->name.text, name->text))
-            return bind_named(binder,
-                              &(struct named){ .with = with, .at = name->at });
+            return with->recursing != NULL
+                       ? bind_itself(binder, with, name->at)
+                       : bind_named(binder, &(struct named){ .with = with,
+                                                             .at = name->at });
     view = catalogue_view(binder->catalogue, name->text);
     if (view != NULL)
         return bind_named(binder,
@@ -424,16 +471,21 @@ static enum vdbq_status collect_outer(struct binder *binder,
 {
     struct sides sides = { .left = binder->scope->node->column_count,
                            .join = tree->join };
+    unsigned reads[3] = { binder->recursive_reads };
     struct node *nodes[2];
 
     nodes[0] = bind_side(binder, tree->left);
     if (nodes[0] == NULL)
         return binder->error->status;
     sides.middle = binder->scope->node->column_count;
+    reads[1] = binder->recursive_reads;
     nodes[1] = bind_side(binder, tree->right);
     if (nodes[1] == NULL)
         return binder->error->status;
     sides.end = binder->scope->node->column_count;
+    reads[2] = binder->recursive_reads;
+    if (bind_recursive_sides(binder, tree, reads) != VDBQ_OK)
+        return binder->error->status;
     return add_outer(binder, tree, &sides, nodes, from);
 }
 

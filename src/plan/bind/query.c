@@ -26,6 +26,8 @@
 
 enum { QUERIES_DEEP_MAX = 400 };
 
+static const struct query_calls calls;
+
 /* -------------------------------------------------------- order, limit -- */
 
 /* A number of rows: an integer, or NULL where nothing says one. */
@@ -205,10 +207,8 @@ static struct node *bind_values(struct binder *binder,
 
 /* ------------------------------------------------------- set operators -- */
 
-/* The operators of a chain, which hangs on the left side, the first one first;
- * NULL: no memory. */
 static const struct ast_query **
-chain_of(struct binder *binder, const struct ast_query *query, size_t *length)
+bind_chain(struct binder *binder, const struct ast_query *query, size_t *length)
 {
     const struct ast_query *first = query;
     const struct ast_query **chain;
@@ -267,7 +267,7 @@ static struct node *bind_sets(struct binder *binder,
                               struct collating **first, unsigned *count)
 {
     size_t length;
-    const struct ast_query **chain = chain_of(binder, query, &length);
+    const struct ast_query **chain = bind_chain(binder, query, &length);
     struct node **parts = chain ? bind_parts(binder, chain, length) : NULL;
 
     *first = parts ? collations_of(binder, parts[0]) : NULL;
@@ -356,7 +356,10 @@ enum vdbq_status bind_with_names(struct binder *binder,
         struct with_name *name = arena_alloc(binder->arena, sizeof *name);
         if (name == NULL)
             return error_no_memory(binder->error);
-        *name = (struct with_name){ with, binder->with, binder->scope };
+        *name = (struct with_name){ .with = with,
+                                    .outer = binder->with,
+                                    .scope = binder->scope,
+                                    .calls = &calls };
         binder->with = name;
     }
     return VDBQ_OK;
@@ -382,3 +385,11 @@ struct node *bind_query(struct binder *binder, const struct ast_query *query)
     binder->deep--;
     return node;
 }
+
+static const struct query_calls calls = {
+    .query = bind_query,
+    .names = bind_with_names,
+    .body = bind_body,
+    .limit = bind_limit,
+    .chain = bind_chain,
+};

@@ -45,8 +45,11 @@ struct scope {
 /* A name of WITH. */
 struct with_name {
     const struct ast_with *with;
-    struct with_name *outer; /* those that were there before       */
-    struct scope *scope;     /* around the query that has the WITH */
+    struct with_name *outer;         /* those that were there before       */
+    struct scope *scope;             /* around the query that has the WITH */
+    const struct query_calls *calls; /* that bind parts of its query: query.h */
+    struct recursing *recursing;     /* its query is being bound, and may name
+                                    it: recursive.h; NULL: it is not   */
 };
 
 /* scope.c */

@@ -361,6 +361,24 @@ static bool is_asking(const struct node *node)
            || (node->kind == NODE_APPLY && node->apply.parameters.count > 0);
 }
 
+/* Nothing is known of its columns. */
+static void estimate_unknown(struct node *node)
+{
+    for (unsigned i = 0; i < node->column_count; i++)
+        node->columns[i].estimate = unknown(node->rows);
+}
+
+/* Of a recursive query nobody knows how many rounds there are, nor how many rows
+ * one has: some more than the first, in a few rounds. */
+enum { RECURSE_GROWTH = 16, RECURSE_ROUNDS = 8 };
+
+static double estimate_round(const struct recursion *recursion)
+{
+    double first = recursion->node != NULL ? recursion->node->left->rows : 1;
+
+    return estimate_rows((first < 1 ? 1 : first) * RECURSE_GROWTH);
+}
+
 static void estimate_kind(struct node *node)
 {
     switch (node->kind) {
@@ -391,9 +409,17 @@ static void estimate_kind(struct node *node)
     case NODE_COMMON:
         estimate_common(node);
         break;
+    case NODE_RECURSE:
+        node->rows =
+            estimate_rows(node->left->rows * RECURSE_ROUNDS * RECURSE_GROWTH);
+        estimate_unknown(node);
+        break;
+    case NODE_WORKING:
+        node->rows = estimate_round(node->recursion);
+        estimate_unknown(node);
+        break;
     case NODE_VALUES:
-        for (unsigned i = 0; i < node->column_count; i++)
-            node->columns[i].estimate = unknown(node->rows);
+        estimate_unknown(node);
         break;
     case NODE_WINDOW:
         estimate_window(node);

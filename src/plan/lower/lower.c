@@ -176,6 +176,10 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
         return lower_found(lowering, node, needed, map, number);
     case NODE_VALUES:
         return lower_values(lowering, node, needed, map, number);
+    case NODE_RECURSE:
+        return lower_recurse(lowering, node, map, number);
+    case NODE_WORKING:
+        return lower_working(lowering, node, map, number);
     case NODE_PRODUCT:
     case NODE_OUTER:
     case NODE_COMMON:

@@ -155,8 +155,8 @@ enum vdbq_status lower_sort(struct lowering *lowering, struct node *node,
 }
 
 /* The step of a node of which all columns are read, where they are. */
-static enum vdbq_status lower_whole(struct lowering *lowering,
-                                    struct node *node, int *number)
+enum vdbq_status lower_whole(struct lowering *lowering, struct node *node,
+                             int *number)
 {
     bool *all = lower_flags(lowering, node->column_count);
     int *same = lower_numbers(lowering, node->column_count);

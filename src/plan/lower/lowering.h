@@ -58,6 +58,12 @@ enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
 enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
                               const bool *needed, int *map, int *number);
 
+/* lower_recurse.c: all columns, whichever are needed. */
+enum vdbq_status lower_recurse(struct lowering *lowering, struct node *node,
+                               int *map, int *number);
+enum vdbq_status lower_working(struct lowering *lowering, struct node *node,
+                               int *map, int *number);
+
 /* The rows whose keys an index is asked for; of a node that asks for none it is
  * of no use. */
 struct lower_keys {
@@ -96,6 +102,9 @@ void lower_number_table(const struct node *node, int *columns);
 struct column_place *lower_places(struct lowering *lowering, const int *columns,
                                   unsigned count, int cursor);
 struct step_column lower_column(const struct node_column *column);
+/* The step of all columns of a node, which keep their places. */
+enum vdbq_status lower_whole(struct lowering *lowering, struct node *node,
+                             int *number); /* lower_over.c */
 /* A new step, with room for `columns` columns and with `inputs`. */
 enum vdbq_status lower_add_step(struct lowering *lowering, enum step_kind kind,
                                 unsigned columns, const int *inputs,

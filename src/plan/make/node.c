@@ -13,6 +13,7 @@
 #include "plan/make/replace.h"
 #include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/common.h"
 #include "plan/tree/constants.h"
 #include "plan/tree/range.h"
 #include "plan/tree/rows_most.h"
@@ -466,6 +467,27 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
             node->columns[c].nullable |= parts[i]->columns[c].nullable;
             node->columns[c].range = range_full(node->columns[c].type);
         }
+    }
+    return node;
+}
+
+struct node *node_recurse(struct binder *binder, struct recursion *recursion,
+                          struct node *first, struct node *term)
+{
+    struct node *node =
+        term ? node_new(binder, NODE_RECURSE, first, first->column_count)
+             : NULL;
+
+    if (node == NULL)
+        return NULL;
+    node->right = term;
+    node->recursion = recursion;
+    recursion->node = node;
+    memcpy(node->columns, first->columns,
+           first->column_count * sizeof *node->columns);
+    for (unsigned i = 0; i < node->column_count; i++) {
+        node->columns[i].nullable |= term->columns[i].nullable;
+        node->columns[i].range = range_full(node->columns[i].type);
     }
     return node;
 }

@@ -69,6 +69,11 @@ struct node *node_values(struct binder *binder,
                          const struct node_column *columns, unsigned count,
                          struct vdbq_vector *values, size_t rows);
 
+/* A recursive query, whose columns are those of its first one: plan/tree/common.h. NULL: a
+ * failure, also where the term is NULL. */
+struct node *node_recurse(struct binder *binder, struct recursion *recursion,
+                          struct node *first, struct node *term);
+
 /* A node over `below` with its columns and `added` more, to be filled. */
 struct node *node_wider(struct binder *binder, enum node_kind kind,
                         struct node *below, unsigned added);

@@ -149,7 +149,8 @@ static bool leads_down(struct binder *binder, struct node *node,
         return passes_window(binder, node, e);
     return node->kind != NODE_ONCE && node->kind != NODE_TABLE
            && node->kind != NODE_VALUES && node->kind != NODE_LIMIT
-           && node->kind != NODE_COMMON;
+           && node->kind != NODE_COMMON && node->kind != NODE_WORKING
+           && node->kind != NODE_RECURSE;
 }
 
 static struct node *push_select(struct binder *binder, struct node *node,

@@ -453,13 +453,13 @@ static bool visit_common(struct binder *binder, struct node **place)
     unsigned asking = binder->asking;
     bool done;
 
-    if (common->readers == 1) {
+    if (common->readers == 1 && !common->recursive) {
         *place = common_inline(*place);
         return visit(binder, place);
     }
     if (common->ready)
         return true;
-    binder->asking = 0;
+    binder->asking = common->asks ? asking : 0;
     done = visit(binder, &common->root);
     binder->asking = asking;
     if (done)

@@ -90,7 +90,8 @@ static struct kept *find(const struct sharing *sharing, struct node *node)
 
 /* ---------------------------------------------------------------- walk -- */
 
-/* What the query of an APPLY shares, however many queries it stands in. */
+/* What the query of an APPLY shares, however many queries it stands in; so does the
+ * term of a RECURSE, whose steps run apart. */
 static bool share_apart(struct binder *binder, struct node *apply)
 {
     if (!apply->apart)
@@ -103,7 +104,8 @@ static bool share_apart(struct binder *binder, struct node *apply)
  * applied shares with none around it. */
 static bool visit_below(struct sharing *sharing, struct node *node)
 {
-    bool applies = node->kind == NODE_APPLY, done;
+    bool applies = node->kind == NODE_APPLY || node->kind == NODE_RECURSE;
+    bool done;
 
     if (node->counted == sharing->walk)
         return true;

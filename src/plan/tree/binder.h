@@ -56,11 +56,12 @@ struct binder {
     unsigned randoms;       /* calls of random()                */
     unsigned nodes;         /* that were made                   */
     struct common *commons, *commons_last; /* inner ones first */
-    unsigned asking;    /* queries being rewritten that ask for values */
-    unsigned steps;     /* that were made                   */
-    unsigned counts;    /* of nodes' readers, so far        */
-    unsigned estimates; /* of trees, so far                 */
-    bool orders;        /* joins: estimate rule 5           */
+    unsigned recursive_reads; /* of a recursive query's own rows, so far */
+    unsigned asking;          /* queries being rewritten that ask for values */
+    unsigned steps;           /* that were made                   */
+    unsigned counts;          /* of nodes' readers, so far        */
+    unsigned estimates;       /* of trees, so far                 */
+    bool orders;              /* joins: estimate rule 5           */
     const struct plan_limits *limits; /* NULL: none                 */
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */

@@ -27,9 +27,11 @@ enum node_kind {
     NODE_WINDOW,
     NODE_MAP,
     NODE_VALUES,
-    NODE_FETCH, /* as the steps of these names                         */
-    NODE_SEEK,  /* rows of a table that an index finds; columns as TABLE  */
-    NODE_COMMON /* the rows of a common subplan: common.h              */
+    NODE_FETCH,   /* as the steps of these names                         */
+    NODE_SEEK,    /* rows of a table that an index finds; columns as TABLE  */
+    NODE_COMMON,  /* the rows of a common subplan: common.h              */
+    NODE_RECURSE, /* a recursive query ...                               */
+    NODE_WORKING  /* ... and its rows of the round before: common.h      */
 };
 
 struct node_column {
@@ -96,10 +98,11 @@ struct node {
     bool apart;              /* APPLY: its query shares what it can already */
     struct step_window window;
     struct step_map map;
-    struct step_fetch fetch;    /* ... from `table`                        */
-    struct step_seek seek;      /* ... in `table`                          */
-    bool sought;                /* an index was looked for: use_index.c    */
-    struct vdbq_vector *values; /* VALUES: `value_rows` constants of each
+    struct step_fetch fetch;     /* ... from `table`                        */
+    struct step_seek seek;       /* ... in `table`                          */
+    bool sought;                 /* an index was looked for: use_index.c    */
+    struct recursion *recursion; /* RECURSE, WORKING                       */
+    struct vdbq_vector *values;  /* VALUES: `value_rows` constants of each
                                    column, and flags of those that are NULL;
                                    their value is 0: constants.h          */
     size_t value_rows;

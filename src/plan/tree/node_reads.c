@@ -208,6 +208,10 @@ void node_reads(struct node *node, const bool *needed, bool *left, bool *right)
     case NODE_FETCH:
         read_fetch(node, needed, left);
         break;
+    case NODE_RECURSE: /* the term reads all, and all rows are compared */
+        for (unsigned i = 0; i < node->column_count; i++)
+            left[i] = true;
+        return;
     default:
         break;
     }

@@ -144,6 +144,9 @@ static bool same_kinds(const struct node *a, const struct node *b)
         return same_values(a, b);
     case NODE_COMMON:
         return a->common == b->common;
+    case NODE_WORKING:
+        return a->recursion == b->recursion;
+    case NODE_RECURSE:
     case NODE_APPLY: /* each has parameters of its own */
     case NODE_FETCH:
     case NODE_SEEK:

@@ -46,6 +46,8 @@ static const struct node *source_of(const struct node *node, int *column)
     case NODE_ONCE:
     case NODE_VALUES:
     case NODE_COMMON:
+    case NODE_RECURSE:
+    case NODE_WORKING:
         return NULL;
     default:
         return number < left->column_count ? left : NULL;

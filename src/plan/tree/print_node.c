@@ -271,6 +271,33 @@ static void print_table(const struct node *node, struct text *text)
 
 /* ----------------------------------------------------------------- nodes -- */
 
+/* Rows that no column tells of. */
+static void print_rows(const struct node *node, struct text *text)
+{
+    switch (node->kind) {
+    case NODE_CONCAT:
+        text_print(text, "UNION ALL");
+        break;
+    case NODE_COMMON:
+        text_print(text, "COMMON");
+        print_called(node, "", text);
+        break;
+    case NODE_RECURSE:
+        text_print(text, "RECURSE: UNION%s",
+                   node->recursion->distinct ? "" : " ALL");
+        break;
+    case NODE_WORKING:
+        text_print(text, "WORKING ROWS");
+        print_called(node, "", text);
+        break;
+    case NODE_VALUES:
+        text_print(text, "VALUES: %zu rows", node->value_rows);
+        break;
+    default:
+        break;
+    }
+}
+
 static void print_line(const struct print_scope *scope, const struct node *node,
                        struct vector *subqueries, struct text *text)
 {
@@ -307,9 +334,6 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         text_print(text, "ROWS");
         print_limits(node->limit.offset, node->limit.limit, text);
         break;
-    case NODE_CONCAT:
-        text_print(text, "UNION ALL");
-        break;
     case NODE_APPLY:
         print_apply(scope, node, text);
         break;
@@ -322,12 +346,8 @@ static void print_line(const struct print_scope *scope, const struct node *node,
     case NODE_FETCH:
         print_fetch(scope, node, text);
         break;
-    case NODE_COMMON:
-        text_print(text, "COMMON");
-        print_called(node, "", text);
-        break;
-    case NODE_VALUES:
-        text_print(text, "VALUES: %zu rows", node->value_rows);
+    default:
+        print_rows(node, text);
         break;
     }
     text_print(text, node->shared ? " (shared)\n" : "\n");

@@ -77,6 +77,9 @@ uint64_t node_rows_most(const struct node *node)
         return node->table->rows;
     case NODE_VALUES:
         return node->value_rows;
+    case NODE_RECURSE:
+    case NODE_WORKING:
+        return UINT64_MAX;
     case NODE_JOIN:
         return joined(node);
     case NODE_OUTER:

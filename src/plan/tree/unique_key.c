@@ -280,6 +280,8 @@ static bool is_unique(const struct node *node, const struct column_set *set)
     case NODE_COMMON:
         return is_unique(node->common->root, set);
     case NODE_CONCAT:
+    case NODE_RECURSE:
+    case NODE_WORKING:
     case NODE_PRODUCT:
     case NODE_OUTER:
         break;

@@ -85,6 +85,8 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
+    case STEP_RECURSE:
+    case STEP_WORKING:
     case STEP_GATHER:
         break;
     }
@@ -167,6 +169,10 @@ static void finish_step(struct step *step)
         if (step->apply.inner != NULL)
             steps_finish(step->apply.inner);
         break;
+    case STEP_RECURSE:
+        if (step->recurse.term != NULL)
+            steps_finish(step->recurse.term);
+        break;
     case STEP_WINDOW:
         finish_window(&step->window);
         break;
@@ -185,6 +191,7 @@ static void finish_step(struct step *step)
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
+    case STEP_WORKING:
     case STEP_GATHER:
         break;
     }

@@ -31,6 +31,8 @@ enum step_kind {
     STEP_VALUES,  /* rows that the plan has: VALUES, long lists of IN       */
     STEP_FETCH,   /* its input's rows, with columns of rows of a table      */
     STEP_SEEK,    /* rows of a table, found by values of their columns      */
+    STEP_RECURSE, /* its input's rows, then rounds of a query over them     */
+    STEP_WORKING, /* ... the rows of the round before, in that query        */
     STEP_GATHER,  /* the rows that all ranks have of its input              */
     STEP_EXCHANGE /* its input's rows of all ranks whose keys are this one's */
 };
@@ -200,6 +202,19 @@ struct step_values {
                                     they point to in the steps' arena      */
 };
 
+/* STEP_RECURSE. Gives the input's rows, the first round; then the rows that the term
+ * makes of them, and so on, until a round has none. Each round's rows come in the
+ * order that the term gives them. The term is a query of its own, which runs once a
+ * round. */
+struct step_recurse {
+    struct steps *term;
+    bool distinct; /* a row that equals one before is left out, NULL equals
+                      NULL                                               */
+};
+
+/* STEP_WORKING: without inputs, in the steps of a term. Gives the rows of the round
+ * before, which are of the columns of the STEP_RECURSE. */
+
 /* STEP_FETCH. Gives the input's columns, then those of a table, in the row whose
  * id (what Rowid gives) a column of the input has; NULL where that is NULL. All
  * rows of the input are taken first. */
@@ -311,6 +326,7 @@ struct step {
         struct step_window window;
         struct step_map map;
         struct step_values values;
+        struct step_recurse recurse;
         struct step_fetch fetch;
         struct step_seek seek;
         struct step_gather gather;

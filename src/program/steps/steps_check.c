@@ -10,13 +10,14 @@
 #include "program/steps/steps_check.h"
 
 static const char *const kind_names[] = {
-    [STEP_SCAN] = "scan",     [STEP_GROUP] = "group",
-    [STEP_SORT] = "sort",     [STEP_LIMIT] = "limit",
-    [STEP_JOIN] = "join",     [STEP_CONCAT] = "concat",
-    [STEP_APPLY] = "apply",   [STEP_WINDOW] = "window",
-    [STEP_MAP] = "map",       [STEP_VALUES] = "values",
-    [STEP_FETCH] = "fetch",   [STEP_SEEK] = "seek",
-    [STEP_GATHER] = "gather", [STEP_EXCHANGE] = "exchange",
+    [STEP_SCAN] = "scan",       [STEP_GROUP] = "group",
+    [STEP_SORT] = "sort",       [STEP_LIMIT] = "limit",
+    [STEP_JOIN] = "join",       [STEP_CONCAT] = "concat",
+    [STEP_APPLY] = "apply",     [STEP_WINDOW] = "window",
+    [STEP_MAP] = "map",         [STEP_VALUES] = "values",
+    [STEP_FETCH] = "fetch",     [STEP_SEEK] = "seek",
+    [STEP_GATHER] = "gather",   [STEP_EXCHANGE] = "exchange",
+    [STEP_RECURSE] = "recurse", [STEP_WORKING] = "working",
 };
 
 enum vdbq_status steps_refuse(const struct checking *check, const char *format,
@@ -46,7 +47,7 @@ static enum vdbq_status check_inputs(const struct checking *check)
         least = 0;
         most = VDBQ_CURSORS_MAX;
     }
-    if (check->step->kind == STEP_VALUES)
+    if (check->step->kind == STEP_VALUES || check->step->kind == STEP_WORKING)
         least = most = 0;
     if (check->step->kind == STEP_SEEK)
         least = 0;
@@ -399,7 +400,9 @@ static enum vdbq_status check_apply(const struct checking *check)
             false);
     if (status == VDBQ_OK && apply->inner == NULL)
         status = steps_refuse(check, "it has no inner query");
-    return status == VDBQ_OK ? steps_check(apply->inner, check->error) : status;
+    return status == VDBQ_OK
+               ? steps_check_in(apply->inner, check->recurse, check->error)
+               : status;
 }
 
 static enum vdbq_status check_map(const struct checking *check)
@@ -508,19 +511,34 @@ static enum vdbq_status check_exchange(const struct checking *check)
 static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
-        [STEP_SCAN] = check_scan,     [STEP_GROUP] = check_group,
-        [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_limit,
-        [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
-        [STEP_APPLY] = check_apply,   [STEP_WINDOW] = steps_check_window,
-        [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,
-        [STEP_FETCH] = check_fetch,   [STEP_SEEK] = check_seek,
-        [STEP_GATHER] = check_gather, [STEP_EXCHANGE] = check_exchange,
+        [STEP_SCAN] = check_scan,
+        [STEP_GROUP] = check_group,
+        [STEP_SORT] = check_sort,
+        [STEP_LIMIT] = check_limit,
+        [STEP_JOIN] = check_join,
+        [STEP_CONCAT] = check_concat,
+        [STEP_APPLY] = check_apply,
+        [STEP_WINDOW] = steps_check_window,
+        [STEP_MAP] = check_map,
+        [STEP_VALUES] = check_values,
+        [STEP_FETCH] = check_fetch,
+        [STEP_SEEK] = check_seek,
+        [STEP_GATHER] = check_gather,
+        [STEP_EXCHANGE] = check_exchange,
+        [STEP_RECURSE] = steps_check_recurse,
+        [STEP_WORKING] = steps_check_working,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;
 }
 
 enum vdbq_status steps_check(struct steps *steps, struct error *error)
+{
+    return steps_check_in(steps, NULL, error);
+}
+
+enum vdbq_status steps_check_in(struct steps *steps, const struct step *recurse,
+                                struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     if (steps->steps.count == 0)
@@ -529,6 +547,7 @@ enum vdbq_status steps_check(struct steps *steps, struct error *error)
         status = check_step(&(struct checking){ .steps = steps,
                                                 .step = steps_at(steps, i),
                                                 .number = i,
+                                                .recurse = recurse,
                                                 .error = error });
     return status;
 }

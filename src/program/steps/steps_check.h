@@ -12,8 +12,13 @@ struct checking {
     const struct steps *steps;
     struct step *step;
     int number;
+    const struct step *recurse; /* in whose term it is; NULL: in none */
     struct error *error;
 };
+
+/* The same as steps_check(), of the term of a recursion or what is in it. */
+enum vdbq_status steps_check_in(struct steps *steps, const struct step *recurse,
+                                struct error *error);
 
 /* Says what is wrong with the step. */
 enum vdbq_status steps_refuse(const struct checking *check, const char *format,
@@ -30,6 +35,10 @@ enum vdbq_status steps_check_keys(const struct checking *check,
                                   const struct vector *keys);
 /* Whether the step has its input's columns, then `more`. */
 enum vdbq_status steps_check_beside(const struct checking *check, size_t more);
+
+/* steps_check_recurse.c: whether columns are those of the recursion's rows. */
+enum vdbq_status steps_check_recurse(const struct checking *check);
+enum vdbq_status steps_check_working(const struct checking *check);
 
 /* steps_check_window.c: whether the functions fit. */
 enum vdbq_status steps_check_window(const struct checking *check);

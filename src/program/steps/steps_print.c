@@ -380,6 +380,33 @@ static void print_seek(const struct step *step, struct text *text)
     print_rows(seek->rows, text);
 }
 
+/* Rows that no column tells of. */
+static void print_rows_of(const struct step *step, struct text *text)
+{
+    switch (step->kind) {
+    case STEP_CONCAT:
+        text_print(text, "concat");
+        break;
+    case STEP_VALUES:
+        text_print(text, "%llu rows of values",
+                   (unsigned long long)step->values.rows);
+        break;
+    case STEP_RECURSE:
+        text_print(text, "recursion, union%s",
+                   step->recurse.distinct ? "" : " all");
+        break;
+    case STEP_WORKING:
+        text_print(text, "rows of the round before");
+        break;
+    case STEP_GATHER:
+        text_print(text, "gather from %u ranks%s", step->gather.ranks,
+                   step->gather.ordered ? " in order" : "");
+        break;
+    default:
+        break;
+    }
+}
+
 static void print_what(const struct printing *printing, const struct step *step)
 {
     struct text *text = printing->text;
@@ -407,9 +434,6 @@ static void print_what(const struct printing *printing, const struct step *step)
     case STEP_JOIN:
         print_join(printing, step);
         break;
-    case STEP_CONCAT:
-        text_print(text, "concat");
-        break;
     case STEP_APPLY:
         print_apply(printing, step);
         break;
@@ -425,16 +449,11 @@ static void print_what(const struct printing *printing, const struct step *step)
     case STEP_SEEK:
         print_seek(step, text);
         break;
-    case STEP_VALUES:
-        text_print(text, "%llu rows of values",
-                   (unsigned long long)step->values.rows);
-        break;
-    case STEP_GATHER:
-        text_print(text, "gather from %u ranks%s", step->gather.ranks,
-                   step->gather.ordered ? " in order" : "");
-        break;
     case STEP_EXCHANGE:
         print_exchange(printing, step);
+        break;
+    default:
+        print_rows_of(step, text);
         break;
     }
 }
@@ -556,13 +575,13 @@ static void print_figures(const struct printing *printing,
 /* ----------------------------------------------------------------- all -- */
 
 static void print_inner(const struct printing *printing,
-                        const struct step *step, int number)
+                        const struct steps *steps, int number)
 {
     struct text prefix = { 0 };
     struct printing inner = *printing;
     text_print(&prefix, "%s%d.", printing->prefix, number);
     printing->text->failed |= prefix.failed;
-    inner.steps = step->apply.inner;
+    inner.steps = steps;
     inner.prefix = prefix.bytes;
     if (!prefix.failed)
         print_list(&inner);
@@ -590,7 +609,9 @@ static void print_step(const struct printing *printing, int number)
         && step->join.condition != NULL)
         program_print(step->join.condition, text);
     if (step->kind == STEP_APPLY)
-        print_inner(printing, step, number);
+        print_inner(printing, step->apply.inner, number);
+    if (step->kind == STEP_RECURSE)
+        print_inner(printing, step->recurse.term, number);
 }
 
 static void print_list(const struct printing *printing)
