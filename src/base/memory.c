@@ -198,6 +198,16 @@ void arena_finish(struct arena *arena)
     arena->head = NULL;
 }
 
+void arena_empty(struct arena *arena)
+{
+    struct arena_block *block = arena->head;
+
+    if (block == NULL || block->next != NULL || block->size > BLOCK_MAX)
+        arena_finish(arena);
+    else
+        block->used = 0;
+}
+
 size_t arena_bytes(const struct arena *arena)
 {
     size_t bytes = 0;

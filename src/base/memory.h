@@ -54,6 +54,8 @@ void *arena_alloc_paged(struct arena *arena, size_t size);
 /* A copy of `length` bytes, ended by a NUL. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 void arena_finish(struct arena *arena);
+/* The same, but a block that more is to be put into may stay. */
+void arena_empty(struct arena *arena);
 /* Bytes that it has, without those of arena_alloc_paged(). */
 size_t arena_bytes(const struct arena *arena);
 

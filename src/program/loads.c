@@ -16,6 +16,25 @@ int program_loaded_column(const struct program *program, bool null, int to)
     return -1;
 }
 
+int program_given_column(const struct program *program, unsigned number)
+{
+    struct program_result result = program_result(program, number);
+    int column = program_loaded_column(program, false, result.register_);
+    return result.null_register < 0
+                   || program_loaded_column(program, true, result.null_register)
+                          == column
+               ? column
+               : -1;
+}
+
+bool program_gives(const struct program *program, unsigned count)
+{
+    bool gives = program->tables.count == 1 && program_only_loads(program);
+    for (unsigned i = 0; i < count && gives; i++)
+        gives = program_given_column(program, i) >= 0;
+    return gives;
+}
+
 bool program_only_loads(const struct program *program)
 {
     struct program_part part = program_part(program);

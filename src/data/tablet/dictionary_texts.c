@@ -224,12 +224,16 @@ static void look_up(struct vdbq_text *texts, const struct dictionary *words,
     const struct dictionary *part = words;
     bool apart = words != NULL && words->parts != NULL;
     uint32_t first = 0;
+    for (uint64_t i = 0; words != NULL && !apart && i < count; i++)
+        if (numbers[i] < words->count)
+            __builtin_prefetch(&words->ends[numbers[i]]);
     for (uint64_t i = 0; i < count; i++) {
         if (apart && numbers[i] < words->count
             && (part == words || numbers[i] - first >= part->count))
             part = dictionary_part(words, numbers[i], &first);
         texts[i] = dictionary_text(part, numbers[i] - first);
         __builtin_prefetch(texts[i].bytes);
+        __builtin_prefetch(texts[i].bytes + texts[i].length);
     }
 }
 

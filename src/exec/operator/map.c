@@ -31,6 +31,7 @@ struct map_stream {
     struct row_set results;  /* of the rows at hand: a column a function    */
     struct map_texts *texts; /* of each function, if it makes texts         */
     struct function_lookup *lookups; /* of each function, if it looks up      */
+    struct function_lookup **then;   /* of each function: calls of its texts  */
     struct arena arena;              /* of these                              */
     struct held_error failed; /* of a row: none behind it counts             */
     uint64_t portion_rows;    /* of a portion, at most                       */
@@ -109,6 +110,25 @@ static uint64_t choose_portion(const struct map_stream *map)
     return rows > PORTION_ROWS ? rows : PORTION_ROWS;
 }
 
+/* Reads the calls that are computed with a function. */
+static enum vdbq_status read_then(struct map_stream *map, unsigned number,
+                                  struct error *error)
+{
+    const struct step_function *function =
+        vector_at(&map->head.step->map.functions, number);
+    size_t count = function->then.count;
+    enum vdbq_status status = VDBQ_OK;
+    map->then[number] =
+        arena_alloc(&map->arena, (count + 1) * sizeof **map->then);
+    if (map->then[number] == NULL)
+        return error_no_memory(error);
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++)
+        status =
+            function_lookup_read(VECTOR_ITEMS(&function->then, const char *)[i],
+                                 &map->arena, &map->then[number][i], error);
+    return status;
+}
+
 /* Reads the calls that are looked up. */
 static enum vdbq_status read_lookups(struct map_stream *map,
                                      struct error *error)
@@ -116,7 +136,9 @@ static enum vdbq_status read_lookups(struct map_stream *map,
     enum vdbq_status status = VDBQ_OK;
     map->lookups =
         arena_alloc(&map->arena, function_count(map) * sizeof *map->lookups);
-    if (map->lookups == NULL)
+    map->then =
+        arena_alloc(&map->arena, function_count(map) * sizeof *map->then);
+    if (map->lookups == NULL || map->then == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < function_count(map) && status == VDBQ_OK; i++) {
         const struct step_function *function =
@@ -124,6 +146,8 @@ static enum vdbq_status read_lookups(struct map_stream *map,
         if (function->looks_up)
             status = function_lookup_read(function->name, &map->arena,
                                           &map->lookups[i], error);
+        if (status == VDBQ_OK)
+            status = read_then(map, i, error);
     }
     return status;
 }
@@ -189,6 +213,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
         .column = &map->results.columns[number],
         .texts = gives_texts(map, number) ? &map->texts[number] : NULL,
         .threads = stream_threads(map->head.params),
+        .then = map->then[number],
     };
     const int *arguments = VECTOR_ITEMS(&call.step->arguments, int);
     uint64_t rows;

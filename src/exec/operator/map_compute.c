@@ -27,6 +27,8 @@ struct share {
     struct map_memo memo;
     /* of a call that is looked up: a copy of its arguments */
     struct function_value constants[FUNCTION_ARGUMENTS_MAX];
+    /* of each call that is computed with the function: likewise */
+    struct function_value (*then)[FUNCTION_ARGUMENTS_MAX];
     /* of each argument, for the block of rows at hand: its texts */
     struct dictionary_texts texts[FUNCTION_ARGUMENTS_MAX];
     struct arena arena; /* of texts, until they are gathered */
@@ -97,14 +99,17 @@ static bool argument(const struct computing *computing,
 static bool put_text(const struct computing *computing, struct share *share,
                      uint64_t at, const struct function_value *value)
 {
-    enum { ARENA_BYTES = 1 << 16 }; /* that a share's texts take at most */
-    struct gather *gather = &computing->gathers[share - computing->shares];
+    size_t number = (size_t)(share - computing->shares);
+    struct gather *gather = &computing->gathers[number];
+    struct step_firsts wanted = computing->call->step->firsts;
     uint32_t *place = (uint32_t *)computing->call->column->values + at;
     *place = 0;
-    bool put = value->null || gather_add(gather, value->text, place);
-    if (arena_bytes(&share->arena) > ARENA_BYTES)
-        arena_finish(&share->arena);
-    return put;
+    if (value->null)
+        return true;
+    return wanted.count > 0
+               ? map_firsts_add(&computing->call->texts->firsts[number], wanted,
+                                gather, value->text, place)
+               : gather_add(gather, value->text, place);
 }
 
 /* Puts a number into row `at` of the results. */
@@ -150,19 +155,50 @@ static void copy_value(const struct map_call *call, const struct share *share,
            column->width);
 }
 
-/* Looks the call up for a text. One that fails says what a program says. */
-static enum vdbq_status look_up(const struct computing *computing,
-                                struct share *share, struct vdbq_text text,
-                                struct function_value *value)
+/* Looks a call up for a text. One that fails says what a program says. */
+static enum vdbq_status look_up_call(const struct function_lookup *lookup,
+                                     struct function_value *constants,
+                                     struct vdbq_text text, struct share *share,
+                                     struct function_value *value)
 {
-    const struct function_lookup *lookup = computing->call->lookup;
     enum vdbq_status status = function_lookup_call(
-        lookup, share->constants, text, &share->arena, value, &share->error);
+        lookup, constants, text, &share->arena, value, &share->error);
     if (status != VDBQ_RANGE && status != VDBQ_TYPE)
         return status;
     char room[FUNCTION_FAILURE_MAX];
     function_lookup_failure(lookup->function, room);
     return error_set(&share->error, VDBQ_RANGE, "%s", room);
+}
+
+/* The calls that are computed with the function, each of what the one before
+ * gave. */
+static enum vdbq_status compute_then(const struct map_call *call,
+                                     struct share *share,
+                                     struct function_value *value)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0;
+         i < call->step->then.count && status == VDBQ_OK && !value->null; i++) {
+        struct vdbq_text text = value->text;
+        status =
+            look_up_call(&call->then[i], share->then[i], text, share, value);
+    }
+    return status;
+}
+
+/* The function of the row's arguments, none of which is NULL. */
+static enum vdbq_status call_function(const struct computing *computing,
+                                      struct share *share,
+                                      const struct function_value *arguments,
+                                      struct function_value *value)
+{
+    const struct map_call *call = computing->call;
+    if (call->lookup != NULL)
+        return look_up_call(call->lookup, share->constants, arguments[0].text,
+                            share, value);
+    return function_call(computing->function, arguments,
+                         (unsigned)call->step->arguments.count, &share->arena,
+                         value, &share->error);
 }
 
 /* NULL arguments give NULL without a call. */
@@ -178,10 +214,9 @@ static enum vdbq_status compute_row(const struct computing *computing,
     for (unsigned i = 0; i < count && !value.null; i++)
         value.null = !argument(computing, share, i, &arguments[i]);
     if (!value.null)
-        status = call->lookup != NULL
-                     ? look_up(computing, share, arguments[0].text, &value)
-                     : function_call(computing->function, arguments, count,
-                                     &share->arena, &value, &share->error);
+        status = call_function(computing, share, arguments, &value);
+    if (status == VDBQ_OK)
+        status = compute_then(call, share, &value);
     if (status != VDBQ_OK) {
         share->error.line = call->step->at.line;
         share->error.column = call->step->at.column;
@@ -189,7 +224,9 @@ static enum vdbq_status compute_row(const struct computing *computing,
     }
     if (value.null)
         value = (struct function_value){ .null = true };
-    return put_value(computing, share, &value);
+    status = put_value(computing, share, &value);
+    arena_empty(&share->arena);
+    return status;
 }
 
 /* Computes rows up to the first for which the function fails. */
@@ -215,12 +252,27 @@ static void compute_rows(const struct computing *computing, struct share *share)
     }
 }
 
+/* Copies of the constants of calls; false: no memory. */
+static bool copy_constants(const struct map_call *call, struct share *share)
+{
+    size_t count = call->step->then.count;
+    if (call->lookup != NULL)
+        memcpy(share->constants, call->lookup->arguments,
+               sizeof share->constants);
+    if (count > 0)
+        share->then = memory_resize(NULL, count * sizeof *share->then);
+    for (size_t i = 0; i < count && share->then != NULL; i++)
+        memcpy(share->then[i], call->then[i].arguments, sizeof *share->then);
+    return count == 0 || share->then != NULL;
+}
+
 static void compute_share(void *context, unsigned number)
 {
     struct computing *computing = context;
     struct share *share = &computing->shares[number];
-    if (map_memo_init(&share->memo, computing->arguments,
-                      (unsigned)computing->call->step->arguments.count))
+    if (copy_constants(computing->call, share)
+        && map_memo_init(&share->memo, computing->arguments,
+                         (unsigned)computing->call->step->arguments.count))
         compute_rows(computing, share);
     else
         error_no_memory(&share->error);
@@ -228,6 +280,7 @@ static void compute_share(void *context, unsigned number)
     for (unsigned i = 0; i < FUNCTION_ARGUMENTS_MAX; i++)
         dictionary_texts_finish(&share->texts[i]);
     arena_finish(&share->arena);
+    memory_release(share->then);
 }
 
 /* -------------------------------------------------------------- shares -- */
@@ -267,10 +320,6 @@ static bool deal(struct computing *computing)
     for (uint64_t i = 0; i < computing->count; i++) {
         uint64_t first = rows * i / computing->count;
         uint64_t end = rows * (i + 1) / computing->count;
-        if (computing->call->lookup != NULL)
-            memcpy(computing->shares[i].constants,
-                   computing->call->lookup->arguments,
-                   sizeof computing->shares[i].constants);
         computing->shares[i].first = first;
         computing->shares[i].rows = end - first;
     }

@@ -13,7 +13,9 @@
 struct map_call {
     const struct step_function *step; /* names the function and its arguments */
     const struct function_lookup
-        *lookup;                    /* that it looks up; NULL: it does not */
+        *lookup; /* that it looks up; NULL: it does not */
+    const struct function_lookup
+        *then;                      /* one a call that is computed with it */
     const struct vdbq_batch *batch; /* has these */
     /* of each argument: its words; NULL: it is no text */
     const struct dictionary *words[FUNCTION_ARGUMENTS_MAX];

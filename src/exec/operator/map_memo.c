@@ -64,6 +64,11 @@ static void grow(struct map_memo *memo)
 {
     if (memo->kept < memo->slot_count / 2 || memo->slot_count >= MAP_MEMO_MOST)
         return;
+    if (memo->slot_count >= MAP_MEMO_JUDGED
+        && memo->met < memo->kept / MAP_MEMO_HOPE) {
+        memo->is_off = true;
+        return;
+    }
     uint64_t *slots =
         memory_zeroed((size_t)memo->slot_count * 4, sizeof *slots);
     if (slots == NULL)
@@ -72,7 +77,7 @@ static void grow(struct map_memo *memo)
     uint32_t count = memo->slot_count;
     memo->slots = slots;
     memo->slot_count = count * 4;
-    memo->kept = memo->asked = memo->known = 0;
+    memo->kept = memo->met = memo->asked = memo->known = 0;
     for (uint32_t i = 0; i < count; i++)
         if (before[i] != 0)
             *slot_of(memo, hash_of(memo, (uint32_t)before[i] - 1)) = before[i];
@@ -101,6 +106,7 @@ uint64_t map_memo_find(struct map_memo *memo, uint64_t row)
     if (*slot != 0 && *slot >> 32 == half >> 32
         && are_equal(memo, (uint32_t)*slot - 1, row)) {
         memo->known++;
+        memo->met++;
         return (uint32_t)*slot - 1;
     }
     assert(row < ROW_SET_ROWS_MAX);

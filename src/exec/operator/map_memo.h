@@ -12,6 +12,9 @@
 enum {
     MAP_MEMO_FIRST = HOSTILE(1, 1 << 11), /* slots at first ...             */
     MAP_MEMO_MOST = HOSTILE(4, 1 << 19),  /* ... and at most; powers of two */
+    MAP_MEMO_JUDGED =
+        HOSTILE(2, 1 << 14), /* slots from which on it grows ... */
+    MAP_MEMO_HOPE = 64,    /* ... where at least one row in so many is known  */
     MAP_MEMO_TRIES = 8192, /* rows after which it is given up, when it grows no
                               more ...                                      */
     MAP_MEMO_LEAST = 4     /* ... where fewer than one in so many is known  */
@@ -23,9 +26,10 @@ struct map_memo {
     const struct row_set_column *arguments; /* the columns that they are in */
     unsigned count;                         /* of them                      */
     uint32_t asked, known; /* rows, of at most MAP_MEMO_TRIES               */
-    uint32_t kept;         /* rows that were put into slots                 */
-    bool is_off;           /* few are known: it costs more than it saves    */
-    uint64_t *slots;       /* half of the hash, and a row + 1; 0: none      */
+    uint32_t kept, met; /* rows that were put into slots, or known, since they
+                              grew                                          */
+    bool is_off;        /* few are known: it costs more than it saves    */
+    uint64_t *slots;    /* half of the hash, and a row + 1; 0: none      */
     uint32_t slot_count;
 };
 

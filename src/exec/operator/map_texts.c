@@ -11,8 +11,10 @@
 
 void map_texts_finish(struct map_texts *texts)
 {
-    for (unsigned i = 0; i < texts->count; i++)
+    for (unsigned i = 0; i < texts->count; i++) {
         gather_finish(&texts->gathers[i]);
+        map_firsts_finish(&texts->firsts[i]);
+    }
     if (texts->stretches.width > 0)
         vector_finish(&texts->stretches);
     texts->stretches = (struct vector){ 0 };

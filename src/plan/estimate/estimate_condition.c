@@ -355,7 +355,9 @@ static double kept_one(const struct estimate_source *source,
                && (is_float(e->type) ? e->constant.real != 0
                                      : e->constant.integer != 0);
     case EXPRESSION_COLUMN:
-        return e->type == VDBQ_BOOLEAN ? KEPT_BOOLEAN : 1 - KEPT_UNKNOWN;
+        return estimate_expression(source, e).call ? KEPT_LIKE
+               : e->type == VDBQ_BOOLEAN           ? KEPT_BOOLEAN
+                                                   : 1 - KEPT_UNKNOWN;
     case EXPRESSION_OPERATOR:
         return kept_operator(source, e);
     case EXPRESSION_LOOKUP:

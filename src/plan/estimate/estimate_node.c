@@ -429,6 +429,9 @@ static void estimate_kind(struct node *node)
     case NODE_FETCH:
         node->rows = node->left->rows;
         pass_columns(node, node->left);
+        for (unsigned i = node->left->column_count;
+             node->kind == NODE_MAP && i < node->column_count; i++)
+            node->columns[i].estimate.call = true;
         break;
     }
 }

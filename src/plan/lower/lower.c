@@ -291,5 +291,6 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
             return error_no_memory(binder->error);
         steps_last(steps)->columns[i].name = name;
     }
+    lower_firsts(steps);
     return VDBQ_OK;
 }

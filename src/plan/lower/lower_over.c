@@ -393,6 +393,19 @@ enum vdbq_status lower_window(struct lowering *lowering, struct node *node,
     return status;
 }
 
+/* Copies of the calls that are computed with a function; false: no memory. */
+static bool copy_calls(struct lowering *lowering, const struct vector *from,
+                       struct vector *to)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        const char *call = VECTOR_ITEMS(from, const char *)[i];
+        call = arena_copy(&lowering->steps->arena, call, strlen(call));
+        if (call == NULL || !vector_append(to, &call, 1))
+            return error_no_memory(lowering->binder->error), false;
+    }
+    return true;
+}
+
 static bool add_function(struct lowering *lowering,
                          const struct step_function *from, const int *below,
                          int number)
@@ -403,6 +416,7 @@ static bool add_function(struct lowering *lowering,
                                : from->name,
         .looks_up = from->looks_up,
         .arguments = VECTOR(int),
+        .then = VECTOR(const char *),
         .at = from->at
     };
     if (function.name == NULL)
@@ -412,7 +426,8 @@ static bool add_function(struct lowering *lowering,
 
     return added != NULL
            && lower_move_numbers(lowering, &from->arguments, below,
-                                 &added->arguments);
+                                 &added->arguments)
+           && copy_calls(lowering, &from->then, &added->then);
 }
 
 enum vdbq_status lower_map(struct lowering *lowering, struct node *node,

@@ -120,4 +120,8 @@ bool lower_move_numbers(struct lowering *lowering, const struct vector *from,
 bool lower_move_keys(struct lowering *lowering, const struct vector *from,
                      const int *map, struct vector *to);
 
+/* lower_firsts.c: tells functions that make texts of which the first by a sort
+ * with a LIMIT, the least or the greatest alone is wanted. */
+void lower_firsts(struct steps *steps);
+
 #endif

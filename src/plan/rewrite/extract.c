@@ -14,6 +14,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
+#include "plan/simplify/fused_calls.h"
 #include "plan/unnest/unnest.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -25,6 +26,7 @@ struct extracting {
     bool joins_only;      /* subqueries that become no join stay */
     struct vector found;  /* of struct expression *         */
     struct vector stands; /* of struct expression *: beside; NULL: it stays */
+    struct fused_calls calls; /* that functions are found with            */
 };
 
 /* ------------------------------------------------------------- looking -- */
@@ -42,12 +44,24 @@ static bool is_ready(struct expression *e)
     return expression_each(e, is_plain, NULL);
 }
 
+/* Whether it is extracted as a whole: of the kind, or a call that is computed with
+ * a function. */
+static bool is_wanted(const struct extracting *extracting, struct expression *e)
+{
+    if (e->kind == extracting->kind)
+        return is_ready(e);
+    struct expression *made = extracting->kind == EXPRESSION_FUNCTION
+                                  ? fused_call_function(&extracting->calls, e)
+                                  : NULL;
+    return made != NULL && is_ready(made);
+}
+
 static bool collect(void *context, struct expression **operand)
 {
     struct extracting *extracting = context;
     struct expression *e = *operand;
 
-    if (e->kind == extracting->kind && is_ready(e))
+    if (is_wanted(extracting, e))
         return expression_find(&extracting->found, 0, e) >= 0
                || vector_append(&extracting->found, operand, 1);
     return expression_each(e, collect, context);
@@ -106,6 +120,10 @@ static void describe(struct node_column *column, const struct expression *e)
                                     .affine = e->affine,
                                     .nullable = true,
                                     .range = range_full(e->type) };
+    if (e->kind == EXPRESSION_LOOKUP) { /* more is known of what it gives */
+        column->range = e->range;
+        range_add_zero(&column->range);
+    }
 }
 
 /* The last columns of a node are all that was found. */
@@ -140,11 +158,16 @@ static bool add_stands(struct extracting *extracting, struct node *node)
 static bool add_function(struct extracting *extracting, struct node **below,
                          struct expression *e, struct vector *functions)
 {
-    struct step_function function = { .name = e->call.function->name,
-                                      .arguments = VECTOR_IN(
-                                          extracting->binder->arena, int),
+    struct arena *arena = extracting->binder->arena;
+    struct step_function function = { .arguments = VECTOR_IN(arena, int),
+                                      .then = VECTOR_IN(arena, const char *),
                                       .at = e->at };
 
+    if (!fused_call_add(e, &function.then))
+        return error_no_memory(extracting->binder->error), false;
+    while (e->kind == EXPRESSION_LOOKUP)
+        e = e->left;
+    function.name = e->call.function->name;
     for (unsigned i = 0; i < e->call.count; i++) {
         int column =
             node_column_for(extracting->binder, below, e->call.arguments[i]);
@@ -465,6 +488,9 @@ static enum vdbq_status pass(struct extracting *extracting, struct node **node,
     struct binder *binder = extracting->binder;
     struct node *extracted;
 
+    if (extracting->kind == EXPRESSION_FUNCTION
+        && fused_calls_find(&extracting->calls, expressions, count) != VDBQ_OK)
+        return binder->error->status;
     for (size_t i = 0; i < count; i++)
         if (!collect(extracting, expressions[i]))
             return error_no_memory(binder->error);
@@ -500,7 +526,9 @@ static enum vdbq_status extract_kind(struct binder *binder, struct node **node,
         .kind = kind,
         .joins_only = joins_only,
         .found = VECTOR_IN(binder->arena, struct expression *),
-        .stands = VECTOR_IN(binder->arena, struct expression *)
+        .stands = VECTOR_IN(binder->arena, struct expression *),
+        .calls = { .binder = binder,
+                   .uses = VECTOR_IN(binder->arena, struct expression *) }
     };
     enum vdbq_status status = pass(&extracting, node, expressions, count, any);
 

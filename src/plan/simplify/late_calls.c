@@ -158,11 +158,13 @@ static void describe(struct node_column *column, const struct expression *e)
 static bool add_function(struct calls *calls, const struct expression *e)
 {
     struct vector *functions = &calls->map->map.functions;
-    struct step_function function = { .name = e->lookup.call,
-                                      .looks_up = true,
-                                      .arguments =
-                                          VECTOR_IN(calls->binder->arena, int),
-                                      .at = e->at };
+    struct step_function function = {
+        .name = e->lookup.call,
+        .looks_up = true,
+        .arguments = VECTOR_IN(calls->binder->arena, int),
+        .then = VECTOR_IN(calls->binder->arena, const char *),
+        .at = e->at
+    };
     describe(
         &calls->map->columns[calls->map->left->column_count + functions->count],
         e);

@@ -24,6 +24,8 @@ struct column_estimate {
     double unit;      /* 1: whole numbers; 0: others                   */
     enum estimate_trust trust;
     bool sampled; /* `distinct` was counted on a sample                    */
+    bool call;    /* it was computed by a call of the host, in its program's
+                     place                                                 */
     bool answer;  /* it is, or has, the answer of a query that each row asks,
                     while joins are ordered: nothing is thought of it     */
 };

@@ -63,12 +63,23 @@ static bool same_windows(const struct vector *a, const struct vector *b)
     return a->count == b->count;
 }
 
+static bool same_calls(const struct vector *a, const struct vector *b)
+{
+    for (size_t i = 0; a->count == b->count && i < a->count; i++)
+        if (strcmp(VECTOR_ITEMS(a, const char *)[i],
+                   VECTOR_ITEMS(b, const char *)[i])
+            != 0)
+            return false;
+    return a->count == b->count;
+}
+
 static bool same_functions(const struct vector *a, const struct vector *b)
 {
     for (size_t i = 0; a->count == b->count && i < a->count; i++) {
         const struct step_function *x = vector_at(a, i), *y = vector_at(b, i);
         if (strcmp(x->name, y->name) != 0
-            || !same_numbers(&x->arguments, &y->arguments))
+            || !same_numbers(&x->arguments, &y->arguments)
+            || !same_calls(&x->then, &y->then))
             return false;
     }
     return a->count == b->count;

@@ -110,6 +110,9 @@ static void print_function(const struct step_function *function,
                            struct text *text)
 {
     text_print(text, "%s%s", function->name, function->looks_up ? "" : "(...)");
+    for (size_t i = 0; i < function->then.count; i++)
+        text_print(text, " then %s",
+                   VECTOR_ITEMS(&function->then, const char *)[i]);
 }
 
 /* A column without a name: what it is made of. */

@@ -237,6 +237,9 @@ static void print_map(const struct print_scope *scope, const struct node *node,
                          text);
         }
         text_print(text, "%s", function->looks_up ? "" : ")");
+        for (size_t k = 0; k < function->then.count; k++)
+            text_print(text, " then %s",
+                       VECTOR_ITEMS(&function->then, const char *)[k]);
     }
 }
 

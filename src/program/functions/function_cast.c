@@ -112,13 +112,12 @@ FUNCTION_BODY(to_bigint)
 
 FUNCTION_BODY(from_integer)
 {
-    struct text text = { 0 };
-    text_print(&text, "%lld", (long long)INTEGER(0));
-    enum vdbq_status status =
-        text.failed ? error_no_memory(state->error)
-                    : function_text_copy(state, text.bytes, text.length);
-    text_finish(&text);
-    return status;
+    int64_t number = INTEGER(0);
+    uint64_t digits = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    char room[1 + 24] = "-"; /* a sign, and what digits take at most */
+    size_t sign = number < 0;
+    return function_text_copy(
+        state, room, sign + text_from_digits(digits, 1, '0', room + sign));
 }
 
 /* ----------------------------------------------------------- truth values -- */

@@ -307,6 +307,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "all texts but the first, which stands between them")                 \
     HOST(printf, 1, 8, TEXT, "TTTTTTTT", FAILS, printf,                        \
          "values by a format; those that are not there are empty texts")       \
+    HOST(compare, 2, 2, INTEGER, "TT", PLAIN, compare,                         \
+         "-1, 0 or 1: the first text is less, equal or greater, by bytes")     \
     HOST(hex, 1, 1, TEXT, "T", PLAIN, hex,                                     \
          "its bytes as hexadecimal digits")                                    \
     HOST(like, 2, 3, BOOLEAN, "TTT", PLAIN, like,                              \

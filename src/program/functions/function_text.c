@@ -86,6 +86,17 @@ FUNCTION_BODY(char)
     return VDBQ_OK;
 }
 
+FUNCTION_BODY(compare)
+{
+    struct vdbq_text a = TEXT(0), b = TEXT(1);
+    size_t both = a.length < b.length ? a.length : b.length;
+    int order = both > 0 ? memcmp(a.bytes, b.bytes, both) : 0;
+    if (order == 0)
+        order = (a.length > b.length) - (a.length < b.length);
+    state->value->integer = (order > 0) - (order < 0);
+    return VDBQ_OK;
+}
+
 /* --------------------------------------------------------------- parts -- */
 
 /* Characters [from, from + count) of the first argument. */

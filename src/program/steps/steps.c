@@ -144,6 +144,7 @@ static void finish_map(struct step_map *map)
     for (size_t i = 0; i < map->functions.count; i++) {
         struct step_function *function = vector_at(&map->functions, i);
         vector_finish(&function->arguments);
+        vector_finish(&function->then);
     }
     vector_finish(&map->functions);
 }

@@ -183,13 +183,23 @@ struct step_window {
 /* STEP_MAP. Functions that the machine cannot compute: they make new texts,
  * or take several. Gives the input's columns, then one for each function; it
  * is NULL where an argument is, or where the function says so. */
+struct step_firsts {
+    uint32_t count; /* 0: all rows' texts are wanted */
+    bool descending;
+};
 struct step_function {
     const char *name; /* of program/functions/function.h                    */
     bool
         looks_up; /* `name` is a call as function_lookup_read() reads it, of the
                       only argument, a text                              */
     struct vector arguments; /* of int: columns of the input             */
-    struct position at;      /* for its failures                         */
+    struct vector then;      /* of const char *: calls, as above, none of which
+                           fails: each of the text that the one before gave, the
+                           first of what `name` gives                    */
+    struct step_firsts firsts; /* what counts of a text: a row that is behind so
+                                  many others by it may have any text that is
+                                  behind theirs, too                     */
+    struct position at; /* for its failures                              */
 };
 struct step_map {
     struct vector functions; /* of struct step_function                  */

@@ -282,6 +282,13 @@ static void print_map(const struct printing *printing, const struct step *step)
                          VECTOR_ITEMS(&function->arguments, int)[k]);
         }
         text_print(text, "%s", function->looks_up ? "" : ")");
+        for (size_t k = 0; k < function->then.count; k++)
+            text_print(text, " then %s",
+                       VECTOR_ITEMS(&function->then, const char *)[k]);
+        if (function->firsts.count > 0)
+            text_print(text, " for the %s %u",
+                       function->firsts.descending ? "last" : "first",
+                       function->firsts.count);
     }
 }
 

@@ -54,19 +54,6 @@ static void use_all(const struct using *using)
         use(using, (int)i, TEXTS_ORDERED);
 }
 
-/* The column that a result is, as it is, with its NULLs; -1: it is none. */
-static int given_column(const struct program *program, unsigned number)
-{
-    struct program_result result = program_result(program, number);
-    int column = program_loaded_column(program, false, result.register_);
-
-    return result.null_register < 0
-                   || program_loaded_column(program, true, result.null_register)
-                          == column
-               ? column
-               : -1;
-}
-
 /* Columns that the program reads: their texts have numbers together. */
 static void use_loaded(const struct using *using, const struct program *program)
 {
@@ -84,12 +71,11 @@ static void use_scan(const struct using *using)
 {
     const struct program *program = &using->step->scan.program;
     bool alone = program->tables.count == 1;
-    bool gives = alone && program_only_loads(program);
+    bool gives = program_gives(program, using->step->column_count);
 
     for (unsigned i = 0; i < using->step->column_count && gives; i++)
-        gives = given_column(program, i) >= 0;
-    for (unsigned i = 0; i < using->step->column_count && gives; i++)
-        use(using, given_column(program, i), (enum texts_use) using->own[i]);
+        use(using, program_given_column(program, i),
+            (enum texts_use) using->own[i]);
     if (!gives)
         use_longer(using);
     if (alone && !gives)
