@@ -250,8 +250,11 @@ static enum vdbq_status make_words(struct map_stream *map, struct error *error)
     for (unsigned i = 0; i < function_count(map); i++) {
         if (!gives_texts(map, i))
             continue;
-        struct dictionary *words = map_texts_words(
-            &map->texts[i], asked(map, i), stream_threads(map->head.params));
+        const struct step_function *function =
+            vector_at(&map->head.step->map.functions, i);
+        struct dictionary *words =
+            map_texts_words(&map->texts[i], asked(map, i), function->firsts,
+                            stream_threads(map->head.params));
         if (words == NULL)
             return stop_or_no_memory(error);
         row_set_dictionary(&map->results, i, words);

@@ -130,3 +130,22 @@ bool map_firsts_add(struct map_firsts *firsts, struct step_firsts wanted,
     sink(firsts, wanted, gather);
     return true;
 }
+
+void map_firsts_end(const struct map_firsts *firsts, struct step_firsts wanted,
+                    struct gather *gather)
+{
+    bool has_behind = firsts->has_behind;
+    uint32_t behind = firsts->behind;
+    if (firsts->count < wanted.count || wanted.count == 0)
+        return;
+    struct vdbq_text last = gather->texts[firsts->places[0]];
+    for (uint32_t i = 0; i < gather->count; i++) {
+        if (order(wanted, gather->texts[i], last) <= 0)
+            continue;
+        if (!has_behind)
+            behind = i;
+        has_behind = true;
+        gather->texts[i] = gather->texts[behind];
+        gather->hashes[i] = gather->hashes[behind];
+    }
+}

@@ -25,4 +25,9 @@ bool map_firsts_add(struct map_firsts *firsts, struct step_firsts wanted,
                     struct gather *gather, struct vdbq_text text,
                     uint32_t *place);
 
+/* Before the gather is put together: texts that others have driven out are as good
+ * as the one that is behind. */
+void map_firsts_end(const struct map_firsts *firsts, struct step_firsts wanted,
+                    struct gather *gather);
+
 #endif

@@ -53,10 +53,12 @@ bool map_texts_add(struct map_texts *texts, unsigned gather, uint64_t rows)
 }
 
 struct dictionary *map_texts_words(struct map_texts *texts, enum texts_use use,
-                                   unsigned threads)
+                                   struct step_firsts wanted, unsigned threads)
 {
     struct gather *gathers = map_texts_gathers(texts, 1);
     assert(texts->followed == 0);
+    for (unsigned i = 0; i < texts->count; i++)
+        map_firsts_end(&texts->firsts[i], wanted, &gathers[i]);
     return gather_together(gathers, texts->count, use, threads);
 }
 

@@ -38,7 +38,7 @@ bool map_texts_add(struct map_texts *texts, unsigned gather, uint64_t rows);
 /* Makes words of all texts, for what is asked of their numbers; so many threads work
  * on it at most. NULL: no memory, more than 4 GiB, or asked to stop. */
 struct dictionary *map_texts_words(struct map_texts *texts, enum texts_use use,
-                                   unsigned threads);
+                                   struct step_firsts wanted, unsigned threads);
 /* Then makes numbers of the places of the next rows; those that are NULL (where
  * `nulls` has a 1) keep what they have. */
 void map_texts_follow(struct map_texts *texts, uint32_t *values,

@@ -67,7 +67,7 @@ static bool does(const struct step_window_function *function,
 bool device_window_does(const struct step_window *step,
                         const struct step_column *columns)
 {
-    bool all = !step->firsts;
+    bool all = true; /* rows that are not first ones do no harm */
     for (size_t i = 0; i < step->functions.count && all; i++)
         all = does(vector_at(&step->functions, i), columns);
     return all;

@@ -28,10 +28,23 @@ unsigned window_keys(const struct step_window_function *function,
     return count;
 }
 
+/* Whether nothing is asked of the order of the rows but which is the first. */
+static bool wants_one_row(const struct window_params *params)
+{
+    const struct vector *functions = &params->step->functions;
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct step_window_function *function = vector_at(functions, i);
+        if (function->function != WINDOW_FIRST || function->partition.count > 0)
+            return false;
+    }
+    return params->firsts != NULL;
+}
+
 /* Orders all rows by partition and then by the window's order. */
 static enum vdbq_status sort_window(struct window *window,
                                     const struct step_window_function *function,
-                                    unsigned threads, struct error *error)
+                                    const struct window_params *params,
+                                    struct error *error)
 {
     size_t most = function->partition.count + function->order.count;
     struct step_key *steps = memory_zeroed(most + 1, sizeof *steps);
@@ -42,9 +55,13 @@ static enum vdbq_status sort_window(struct window *window,
     if (status == VDBQ_OK) {
         unsigned count = window_keys(function, steps);
         sort_keys(window->rows, steps, count, keys);
-        status = sort_order_marked(
-            keys, count, (uint32_t)window->rows->rows, threads, window->order,
-            (unsigned)function->partition.count, window->starts, error);
+        if (wants_one_row(params))
+            window_first_alone(window, keys, count);
+        else
+            status = sort_order_marked(
+                keys, count, (uint32_t)window->rows->rows, params->threads,
+                window->order, (unsigned)function->partition.count,
+                window->starts, error);
         window->starts[0] = 0; /* it may go on with what came before */
     }
     memory_release(steps);
@@ -122,7 +139,7 @@ static enum vdbq_status sort_for(struct window *window, unsigned number,
     enum vdbq_status status = VDBQ_OK;
 
     if (number == 0 || !window_same(vector_at(functions, number - 1), function))
-        status = sort_window(window, function, params->threads, error);
+        status = sort_window(window, function, params, error);
     if (status != VDBQ_OK || number > 0)
         return status;
     if (params->firsts != NULL) {

@@ -9,10 +9,12 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "cl/types.h"
+#include "exec/rows/order.h"
 
 enum { PIECE_ROWS = 1 << 14 }; /* that are looked at at once */
 
@@ -177,4 +179,69 @@ void window_firsts_finish(struct window_firsts *firsts)
     memory_release(firsts->partitions);
     memory_release(firsts->rows);
     *firsts = (struct window_firsts){ 0 };
+}
+
+/* ------------------------------------------------------ one first row alone -- */
+
+struct finding {
+    const struct sort_key *keys;
+    unsigned key_count;
+    uint32_t rows;
+    unsigned threads;
+    uint32_t first[PARALLEL_THREADS_MAX]; /* of each share */
+};
+
+/* Less than 0: row a is before row b by a key. */
+static int compare_by(const struct sort_key *key, uint32_t a, uint32_t b)
+{
+    bool null = key->nulls != NULL && key->nulls[a] != 0;
+    bool other = key->nulls != NULL && key->nulls[b] != 0;
+    if (null || other)
+        return null == other ? 0 : null == key->nulls_last ? 1 : -1;
+    uint64_t x = order_at(key->type, key->values, a);
+    uint64_t y = order_at(key->type, key->values, b);
+    int order = (x > y) - (x < y);
+    return key->descending ? -order : order;
+}
+
+/* Whether a row behind another one is before it by the keys. */
+static bool is_before(const struct finding *finding, uint32_t row,
+                      uint32_t other)
+{
+    int order = 0;
+    for (unsigned i = 0; i < finding->key_count && order == 0; i++)
+        order = compare_by(&finding->keys[i], row, other);
+    return order < 0;
+}
+
+static void find_share(void *context, unsigned share)
+{
+    struct finding *finding = context;
+    uint64_t rows = finding->rows, since = 0;
+    uint32_t first = (uint32_t)(rows * share / finding->threads);
+    uint32_t end = (uint32_t)(rows * (share + 1) / finding->threads);
+    for (uint32_t i = first; i < end && !stop_after(&since, 1); i++)
+        if (is_before(finding, i, first))
+            first = i;
+    finding->first[share] = first;
+}
+
+void window_first_alone(struct window *window, const struct sort_key *keys,
+                        unsigned count)
+{
+    struct finding finding = { .keys = keys,
+                               .key_count = count,
+                               .rows = (uint32_t)window->rows->rows,
+                               .threads = window->threads };
+    parallel_run(finding.threads, find_share, &finding);
+    uint32_t first = finding.first[0];
+    for (unsigned i = 1; i < finding.threads; i++)
+        if (finding.first[i] < finding.rows
+            && is_before(&finding, finding.first[i], first))
+            first = finding.first[i];
+    for (uint32_t i = 0; i < finding.rows; i++)
+        window->order[i] = i;
+    window->order[0] = first;
+    window->order[first] = 0;
+    memset(window->starts, 0, finding.rows);
 }

@@ -7,6 +7,7 @@
 #define VDBQ_EXEC_WINDOW_FIRSTS_H
 
 #include "base/error.h"
+#include "exec/sort/sort.h"
 #include "exec/window/window_inner.h"
 
 struct window_firsts {
@@ -22,6 +23,10 @@ struct window_firsts {
 enum vdbq_status window_firsts_init(struct window_firsts *firsts,
                                     const struct window *window,
                                     struct error *error);
+/* Puts the first row by some keys in front of all others, which are in no order, and
+ * makes one partition of them: for functions that ask for no other row. */
+void window_first_alone(struct window *window, const struct sort_key *keys,
+                        unsigned count);
 void window_firsts_finish(struct window_firsts *firsts);
 
 #endif

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "base/threads/stop.h"
+#include "exec/window/window_firsts.h"
 
 struct neighbours {
     const struct window *window;
@@ -152,6 +153,25 @@ static void write_share(void *context, unsigned share)
     all->nulls[share] = nulls;
 }
 
+/* One thread's share of partitions, in the order of their first rows: FIRST. */
+static void write_first_rows(void *context, unsigned share)
+{
+    struct neighbours *all = context;
+    const struct window *window = all->window;
+    const struct window_firsts *firsts = window->firsts;
+    const struct row_set_column *values =
+        &window->rows->columns[all->function->aggregate.column];
+    uint64_t count = firsts->count, threads = window->threads;
+    uint32_t end = (uint32_t)(count * (share + 1) / threads);
+
+    assert(all->function->function == WINDOW_FIRST);
+    for (uint32_t i = (uint32_t)(count * share / threads);
+         i < end && !stop_at(i); i++)
+        all->nulls[share] |= window_copy(
+            values, window->order[firsts->begins[firsts->partitions[i]]],
+            all->result, i);
+}
+
 void window_neighbour(struct window *window,
                       const struct step_window_function *function,
                       struct row_set_column *result)
@@ -159,7 +179,8 @@ void window_neighbour(struct window *window,
     struct neighbours all = { .window = window,
                               .function = function,
                               .result = result };
-    parallel_run(window->threads, write_share, &all);
+    parallel_run(window->threads,
+                 window->firsts != NULL ? write_first_rows : write_share, &all);
     for (unsigned i = 0; i < window->threads; i++)
         window->any_nulls |= all.nulls[i];
 }

@@ -2,9 +2,9 @@
 /*
  * First rows of groups:
  *
- *   SELECT k, median(x) FROM t GROUP BY k
+ *   SELECT k, median(x), arg_max(y, x) FROM t GROUP BY k
  *
- * is made of quantiles over windows that are parted by k, and of a group that
+ * is made of quantiles and first values over windows that are parted by k, and of a group that
  * takes these of its first row. Where it takes nothing else, the window gives a
  * row for each group, the first one, and the groups keep their order. What could
  * fail would fail in other rows, too, so only columns as they are count.
@@ -12,6 +12,7 @@
 #include "plan/simplify/group_firsts.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/vector.h"
 #include "plan/make/node.h"
@@ -56,11 +57,11 @@ static bool parts_by(const struct step_window_function *function, int column)
     return false;
 }
 
-/* Whether a function is a quantile of the rows of each group. */
+/* Whether a function gives one value of the rows of each group. */
 static bool is_of_groups(const struct node *group,
                          const struct step_window_function *function)
 {
-    bool same = window_is_quantile(function->function)
+    bool same = step_window_gives_one(function)
                 && function->partition.count == group->group.keys;
 
     for (size_t i = 0; i < function->partition.count && same; i++)
@@ -70,12 +71,24 @@ static bool is_of_groups(const struct node *group,
     return same;
 }
 
+/* Whether two functions part by the same columns in the same order. */
+static bool parts_alike(const struct step_window_function *a,
+                        const struct step_window_function *b)
+{
+    return a->partition.count == b->partition.count
+           && (a->partition.count == 0
+               || memcmp(a->partition.items, b->partition.items,
+                         a->partition.count * sizeof(int))
+                      == 0);
+}
+
 static bool wants_firsts(const struct node *group)
 {
-    const struct node *window = group->left->left;
+    const struct vector *functions = &group->left->left->window.functions;
 
-    for (size_t i = 0; i < window->window.functions.count; i++)
-        if (!is_of_groups(group, vector_at(&window->window.functions, i)))
+    for (size_t i = 0; i < functions->count; i++)
+        if (!is_of_groups(group, vector_at(functions, i))
+            || !parts_alike(vector_at(functions, i), vector_at(functions, 0)))
             return false;
     return true;
 }

@@ -139,6 +139,14 @@ static void finish_window(struct step_window *window)
     vector_finish(&window->functions);
 }
 
+bool step_window_gives_one(const struct step_window_function *function)
+{
+    return window_is_quantile(function->function)
+           || (function->function == WINDOW_FIRST
+               && (function->frame.unit == FRAME_DEFAULT
+                   || function->frame.begin.unbounded));
+}
+
 static void finish_map(struct step_map *map)
 {
     for (size_t i = 0; i < map->functions.count; i++) {

@@ -177,8 +177,12 @@ struct step_window_function {
 };
 struct step_window {
     struct vector functions; /* of struct step_window_function           */
-    bool firsts;             /* all are quantiles, of the same partition    */
+    bool firsts; /* all give one value, of the same partitions: of each the
+                    first row is enough                                  */
 };
+/* Whether a function gives all rows of a partition one value: it is a quantile, or
+ * the first value. */
+bool step_window_gives_one(const struct step_window_function *function);
 
 /* STEP_MAP. Functions that the machine cannot compute: they make new texts,
  * or take several. Gives the input's columns, then one for each function; it

@@ -49,7 +49,7 @@ static enum vdbq_status check_firsts(const struct checking *check)
     size_t count = functions->count > 0 ? first->partition.count : 0;
     for (size_t i = 0; i < functions->count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
-        if (!window_is_quantile(function->function)
+        if (!step_window_gives_one(function)
             || function->partition.count != count
             || (count > 0
                 && memcmp(function->partition.items, first->partition.items,
