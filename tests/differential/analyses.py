@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random queries as reports have them: several windows over one table at once, each
-of another order and frame; groups by many keys with many aggregates."""
+of another order and frame; groups by many keys with many aggregates; texts that are
+made row by row and used at once."""
 from .expressions import Scope, exactly_added
 from .nodes import EMPTY, Node, listed
 from .queries import Made, Queries
@@ -11,6 +12,14 @@ KEYS = (1, 2, 3, 4, 6, 9, 12)
 SMALL = 2**40     # keys that a distance is added to, and what is summed
 DIRECTIONS = ('', '', ' DESC', ' NULLS LAST', ' DESC NULLS FIRST', ' NULLS FIRST')
 UNITS = {'Y': ('DAY',), 'W': ('DAY', 'HOUR', 'SECOND')}
+# What is asked of all texts that are made of rows, and of one row's.
+OF_TEXTS = (('min({0})', 'T'), ('max({0})', 'T'), ('count(DISTINCT {0})', 'I'),
+            ('max(substr({0}, 2, 3))', 'T'), ('min(trim({0}))', 'T'), ('sum(length({0}))', 'I'),
+            ("count(CASE WHEN {0} > 'b' THEN 1 END)", 'I'),
+            ("count(CASE WHEN '1' >= {0} THEN 1 END)", 'I'),
+            ("count(CASE WHEN substr({0}, 1, 1) <> 'a' THEN 1 END)", 'I'))
+OF_TEXT = (('{0}', 'T'), ('{0}', 'T'), ('substr({0}, 2, 3)', 'T'), ('length({0})', 'I'),
+           ("CASE WHEN {0} <= 'k' THEN 1 ELSE 0 END", 'I'))
 FILTERED = ('count', 'sum', 'avg')  # also min and max, whose constants sqlite3 does not filter
 
 
@@ -18,7 +27,9 @@ class Analyses(Queries):
     """Makes queries of one seed over relations, with windows and groups."""
 
     def query(self):
-        made = self.windows() if self.rng.random() < 0.5 else self.groups()
+        chance = self.rng.random()
+        made = self.windows() if chance < 0.4 else self.groups() if chance < 0.75 \
+            else self.texts()
         return self.ordered(made) if self.rng.random() < 0.4 else made.node
 
     def one_table(self):
@@ -146,3 +157,19 @@ class Analyses(Queries):
         if column.type == 'T':
             forms.append(("string_agg({0}, '-' ORDER BY {0})", 'T'))
         return forms
+
+    # ---------------------------------------------------------------- texts --
+
+    def texts(self):
+        """What is asked of texts that are made of two columns: of all rows', or of each."""
+        source, columns, rows, where = self.one_table()
+        parts = [c for c in columns if c.type == 'T'] \
+            + [Node('CAST({0} AS TEXT)', c, type='T') for c in columns if c.type == 'I']
+        if not parts:
+            return self.groups()
+        made = Node('({0} || {1})', self.rng.choice(parts), self.rng.choice(parts), type='T')
+        forms = OF_TEXTS if self.rng.random() < 0.6 else OF_TEXT
+        chosen = [self.rng.choice(forms) for _ in range(self.rng.choice((1, 2, 3)))]
+        items = [Node(text, made, type=kind, bound=2**40, grain=1) for text, kind in chosen]
+        node = Node('SELECT {0} FROM {1} {2}', self.items(items), source, where, type='Q')
+        return Made(node, self.results(items), rows)
