@@ -379,6 +379,18 @@ static double estimate_round(const struct recursion *recursion)
     return estimate_rows((first < 1 ? 1 : first) * RECURSE_GROWTH);
 }
 
+/* Calls that are computed with a function keep as many rows as where a program
+ * looks them up. */
+static void note_calls(struct node *node)
+{
+    unsigned before = node->left->column_count;
+    for (unsigned i = 0; i < node->map.functions.count; i++) {
+        const struct step_function *function =
+            vector_at(&node->map.functions, i);
+        node->columns[before + i].estimate.call = function->then.count > 0;
+    }
+}
+
 static void estimate_kind(struct node *node)
 {
     switch (node->kind) {
@@ -429,9 +441,8 @@ static void estimate_kind(struct node *node)
     case NODE_FETCH:
         node->rows = node->left->rows;
         pass_columns(node, node->left);
-        for (unsigned i = node->left->column_count;
-             node->kind == NODE_MAP && i < node->column_count; i++)
-            node->columns[i].estimate.call = true;
+        if (node->kind == NODE_MAP)
+            note_calls(node);
         break;
     }
 }
