@@ -48,7 +48,7 @@ ROOMS = {
     'src/cluster': ('divide', '.'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'device_group', 'group', 'gather', 'window', 'join',
-                 'device_join', 'recurse', 'operator'),
+                 'device_join', 'recurse', 'seek', 'operator'),
     'tools': ('.', 'generate', 'web', 'changes', 'shell'),
     'src/io': ('packed', '.', 'import'),
 }

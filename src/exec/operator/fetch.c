@@ -15,7 +15,7 @@
 #include "base/os/os.h"
 #include "data/pool/few_rows.h"
 #include "data/tablet/tablet.h"
-#include "exec/operator/picked.h"
+#include "exec/seek/picked.h"
 #include "exec/rows/rescan.h"
 #include "exec/sort/sort.h"
 #include "exec/stream/stream_inner.h"

@@ -11,7 +11,7 @@
 #include "base/vector.h"
 #include "plan/call/call.h"
 #include "plan/bind/clause.h"
-#include "plan/bind/quantified.h"
+#include "plan/call/bind_quantified.h"
 #include "plan/bind/query.h"
 #include "plan/bind/row_value.h"
 #include "plan/bind/scope.h"
@@ -586,6 +586,18 @@ static struct expression *bind_like(struct binder *binder,
     return negated(binder, tree, bind_scalar(binder, &call));
 }
 
+/* A query whose rows nobody reads here: what it asks for is not asked for. */
+static struct node *look_at_query(struct binder *binder,
+                                  const struct ast_query *query)
+{
+    struct vector *values = &binder->scope->asked;
+    size_t asked = values->count;
+    struct node *node = bind_query(binder, query);
+
+    values->count = asked;
+    return node;
+}
+
 static struct expression *bind_tree(struct binder *binder,
                                     const struct ast_expression *tree)
 {
@@ -627,7 +639,9 @@ static struct expression *bind_tree(struct binder *binder,
     case AST_FUNCTION:
         return bind_function(binder, tree);
     case AST_QUANTIFIED:
-        return bind_quantified(binder, tree);
+        return bind_quantified(
+            binder, tree,
+            &(struct quantified_calls){ bind_expression, look_at_query });
     case AST_SUBQUERY:
         return bind_subquery(binder, tree, APPLY_SCALAR);
     case AST_SETS: /* of GROUP BY, which takes it apart: key_sets.c */

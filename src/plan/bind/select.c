@@ -44,7 +44,7 @@ enum vdbq_status bind_result_list(struct binder *binder,
     for (; list != NULL && status == VDBQ_OK; list = list->next) {
         struct result made = { .alias = list->alias.text != NULL };
         if (list->star) {
-            status = select_star(binder, list, results);
+            status = select_star(binder, list, bind_expression, results);
             continue;
         }
         made.expression = bind_expression(binder, list->expression);

@@ -62,10 +62,12 @@ enum vdbq_status select_replace(struct selecting *selecting,
 /* ... the places of these, `*count` of them. In the arena; NULL: no memory. */
 struct expression ***select_places(struct selecting *selecting, size_t *count);
 
-/* star.c: the columns that `*` or `t.*` stands for, as results. */
-enum vdbq_status select_star(struct binder *binder,
-                             const struct ast_result *result,
-                             struct vector *results);
+/* star.c: the columns that `*` or `t.*` stands for, as results; `bind` makes those of
+ * what stands in the place of one. */
+enum vdbq_status select_star(
+    struct binder *binder, const struct ast_result *result,
+    struct expression *(*bind)(struct binder *, const struct ast_expression *),
+    struct vector *results);
 enum vdbq_status select_add_result(struct binder *binder,
                                    struct vector *results,
                                    const struct result *result);

@@ -5,7 +5,6 @@
  */
 #include "base/text.h"
 #include "base/vector.h"
-#include "plan/bind/bind.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/select.h"
 #include "plan/tree/binder.h"
@@ -103,9 +102,10 @@ static enum vdbq_status refuse_star(const struct binder *binder,
                     "FROM");
 }
 
-enum vdbq_status select_star(struct binder *binder,
-                             const struct ast_result *result,
-                             struct vector *results)
+enum vdbq_status select_star(
+    struct binder *binder, const struct ast_result *result,
+    struct expression *(*bind)(struct binder *, const struct ast_expression *),
+    struct vector *results)
 {
     enum vdbq_status status = check_changes(binder, result);
     bool any = false;
@@ -119,10 +119,9 @@ enum vdbq_status select_star(struct binder *binder,
         if (!stands_for(result, column) || is_excluded(result, column->name))
             continue;
         any = true;
-        made.expression =
-            other != NULL
-                ? bind_expression(binder, other->expression)
-                : scope_value(binder, binder->scope, column, result->at);
+        made.expression = other != NULL ? bind(binder, other->expression)
+                                        : scope_value(binder, binder->scope,
+                                                      column, result->at);
         status = select_add_result(binder, results, &made);
     }
     return status != VDBQ_OK || any ? status : refuse_star(binder, result);

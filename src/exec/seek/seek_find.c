@@ -10,8 +10,8 @@
  * base, and those to whose keys the edit gives other values among these: runs and
  * columns in memory stay of use, whatever changes.
  */
-#include "exec/operator/seek_edited.h"
-#include "exec/operator/seek_find.h"
+#include "exec/seek/seek_edited.h"
+#include "exec/seek/seek_find.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -22,9 +22,9 @@
 #include "data/index/index_run.h"
 #include "data/index/run_cache.h"
 #include "data/index/run_pages.h"
-#include "exec/operator/seek_device.h"
-#include "exec/operator/seek_ends.h"
-#include "exec/operator/seek_keys.h"
+#include "exec/seek/seek_device.h"
+#include "exec/seek/seek_ends.h"
+#include "exec/seek/seek_keys.h"
 #include "exec/stream/stream_inner.h"
 
 _Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");

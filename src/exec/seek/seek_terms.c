@@ -3,7 +3,7 @@
  * Constants of a seek. Numbers are the same in all tablets; a text is a number
  * of a tablet's dictionary, another one in each.
  */
-#include "exec/operator/seek_terms.h"
+#include "exec/seek/seek_terms.h"
 
 #include <assert.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef VDBQ_EXEC_SEEK_EDITED_H
 #define VDBQ_EXEC_SEEK_EDITED_H
 
-#include "exec/operator/seek_terms.h"
+#include "exec/seek/seek_terms.h"
 
 /* How many rows at most have a new value in a key. */
 uint32_t seek_edited_most(const struct seek_terms *terms,

@@ -8,7 +8,7 @@
 #ifndef VDBQ_EXEC_SEEK_DEVICE_H
 #define VDBQ_EXEC_SEEK_DEVICE_H
 
-#include "exec/operator/seek_find.h"
+#include "exec/seek/seek_find.h"
 
 /* Finds the rows of jobs whose runs the device searches: those are `searched`. It
  * has no room for the others, or they are too few. */

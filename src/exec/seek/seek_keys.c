@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "exec/operator/seek_keys.h"
+#include "exec/seek/seek_keys.h"
 
 #include <assert.h>
 

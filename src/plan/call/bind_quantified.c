@@ -10,11 +10,8 @@
  * So no row of the query meets a row around it: it is read for the extreme, and once
  * more to see whether there are rows and NULLs, each a query of its own.
  */
-#include "plan/bind/quantified.h"
+#include "plan/call/bind_quantified.h"
 
-#include "plan/bind/bind.h"
-#include "plan/bind/query.h"
-#include "plan/bind/scope.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/logic.h"
 #include "plan/make/coerce.h"
@@ -25,6 +22,14 @@
 
 /* Each binds the query of the next one some times. */
 enum { QUANTIFIED_DEEP_MAX = 4 };
+
+/* A comparison while it is bound. */
+struct quantified {
+    struct binder *binder;
+    const struct ast_expression *tree;
+    const struct quantified_calls *calls;
+    struct expression *x;
+};
 
 /* What the query is asked for, in the tree of a query around it. */
 struct asked {
@@ -37,13 +42,14 @@ struct asked {
 };
 
 /* (SELECT name(v) FROM (query) AS any (v)), or count(*). */
-static struct expression *
-ask(struct binder *binder, const struct ast_expression *tree, const char *name)
+static struct expression *ask(const struct quantified *quantified,
+                              const char *name)
 {
-    struct asked *asked = arena_alloc(binder->arena, sizeof *asked);
+    const struct ast_expression *tree = quantified->tree;
+    struct asked *asked = arena_alloc(quantified->binder->arena, sizeof *asked);
 
     if (asked == NULL)
-        return error_no_memory(binder->error), NULL;
+        return error_no_memory(quantified->binder->error), NULL;
     *asked = (struct asked){ 0 };
     asked->column = (struct ast_name){ .text = "v", .at = tree->at };
     asked->value = (struct ast_expression){ .kind = AST_COLUMN,
@@ -74,44 +80,46 @@ ask(struct binder *binder, const struct ast_expression *tree, const char *name)
     asked->subquery = (struct ast_expression){ .kind = AST_SUBQUERY,
                                                .at = tree->at,
                                                .query = &asked->query };
-    return bind_expression(binder, &asked->subquery);
+    return quantified->calls->expression(quantified->binder, &asked->subquery);
 }
 
 /* A comparison of x with an extreme. */
-static struct expression *compare(struct binder *binder,
-                                  const struct ast_expression *tree,
+static struct expression *compare(const struct quantified *quantified,
                                   enum ast_operator operator,
-                                  struct expression * x, const char *extreme)
+                                  const char * extreme)
 {
-    struct expression *e = ask(binder, tree, extreme);
+    struct expression *e = ask(quantified, extreme);
 
-    return e ? expression_operator(binder, operator, x, e, tree) : NULL;
+    return e ? expression_operator(quantified->binder, operator, quantified->x,
+                                   e, quantified->tree)
+             : NULL;
 }
 
 /* Whether the comparison is true of a row. */
-static struct expression *holds(struct binder *binder,
-                                const struct ast_expression *tree,
-                                enum ast_operator operator,
-                                struct expression * x)
+static struct expression *holds(const struct quantified *quantified,
+                                enum ast_operator operator)
 {
     bool greatest = operator== AST_LT || operator== AST_LE;
     struct expression *e, *other;
 
     if (operator!= AST_NEQ)
-        return compare(binder, tree, operator, x, greatest ? "max" : "min");
-    e = compare(binder, tree, operator, x, "min");
-    other = e ? compare(binder, tree, operator, x, "max") : NULL;
-    return other ? expression_logic(binder, AST_OR, e, other, tree) : NULL;
+        return compare(quantified, operator, greatest ? "max" : "min");
+    e = compare(quantified, operator, "min");
+    other = e ? compare(quantified, operator, "max") : NULL;
+    return other ? expression_logic(quantified->binder, AST_OR, e, other,
+                                    quantified->tree)
+                 : NULL;
 }
 
 /* Whether it is NULL where it is true of none: of a row that is NULL, or of any
  * row where x is. */
-static struct expression *is_unknown(struct binder *binder,
-                                     const struct ast_expression *tree,
-                                     struct expression *x)
+static struct expression *is_unknown(const struct quantified *quantified)
 {
-    struct expression *rows = ask(binder, tree, NULL);
-    struct expression *values = rows ? ask(binder, tree, "count") : NULL;
+    struct binder *binder = quantified->binder;
+    const struct ast_expression *tree = quantified->tree;
+    struct expression *x = quantified->x;
+    struct expression *rows = ask(quantified, NULL);
+    struct expression *values = rows ? ask(quantified, "count") : NULL;
     struct expression *zero = expression_integer(binder, 0, tree->at);
     struct expression *null = expression_null(binder, x->type, tree->at), *some;
 
@@ -126,20 +134,21 @@ static struct expression *is_unknown(struct binder *binder,
                           : NULL;
 }
 
-static struct expression *any(struct binder *binder,
-                              const struct ast_expression *tree,
-                              enum ast_operator operator, struct expression * x)
+static struct expression *any(const struct quantified *quantified,
+                              enum ast_operator operator)
 {
-    struct expression *yes = expression_truth(binder, true, tree->at);
-    struct expression *no = expression_truth(binder, false, tree->at);
-    struct expression *null = expression_null(binder, VDBQ_INTEGER, tree->at);
-    struct expression *e = holds(binder, tree, operator, x), *unknown;
+    struct binder *binder = quantified->binder;
+    struct position at = quantified->tree->at;
+    struct expression *yes = expression_truth(binder, true, at);
+    struct expression *no = expression_truth(binder, false, at);
+    struct expression *null = expression_null(binder, VDBQ_INTEGER, at);
+    struct expression *e = holds(quantified, operator), *unknown;
 
-    unknown = e ? is_unknown(binder, tree, x) : NULL;
+    unknown = e ? is_unknown(quantified) : NULL;
     if (unknown == NULL || yes == NULL || no == NULL || null == NULL)
         return NULL;
-    no = expression_choice(binder, unknown, null, no, tree->at);
-    return no ? expression_choice(binder, e, yes, no, tree->at) : NULL;
+    no = expression_choice(binder, unknown, null, no, at);
+    return no ? expression_choice(binder, e, yes, no, at) : NULL;
 }
 
 /* Where `op` is not true and not NULL. */
@@ -163,22 +172,19 @@ static enum ast_operator opposite(enum ast_operator operator)
 
 /* The extreme of texts is that of their own collation, which another might not
  * agree with. */
-static bool check_query(struct binder *binder,
-                        const struct ast_expression *tree,
-                        const struct expression *x)
+static bool check_query(const struct quantified *quantified)
 {
-    struct vector *values = &binder->scope->asked;
-    size_t asked = values->count;
-    const struct node *node = bind_query(binder, tree->query);
+    struct binder *binder = quantified->binder;
+    const struct ast_expression *tree = quantified->tree;
+    const struct node *node = quantified->calls->query(binder, tree->query);
 
-    values->count = asked;
     if (node == NULL)
         return false;
     if (node->column_count != 1)
         error_at(binder->error, VDBQ_TYPE, tree->at,
                  "a value is compared with rows of one column; these have %u",
                  node->column_count);
-    else if (collation_of(x) != COLLATION_BINARY
+    else if (collation_of(quantified->x) != COLLATION_BINARY
              || node->columns[0].collating.collation != COLLATION_BINARY)
         error_at(binder->error, VDBQ_TYPE, tree->at,
                  "texts that have a COLLATE are not compared with %s rows",
@@ -188,25 +194,28 @@ static bool check_query(struct binder *binder,
     return false;
 }
 
-static struct expression *is_in(struct binder *binder,
-                                const struct ast_expression *tree)
+static struct expression *is_in(const struct quantified *quantified)
 {
-    struct ast_expression in = *tree;
+    struct ast_expression in = *quantified->tree;
 
     in.kind = AST_IN;
     in.operator= AST_EQ;
-    return bind_expression(binder, &in);
+    return quantified->calls->expression(quantified->binder, &in);
 }
 
 struct expression *bind_quantified(struct binder *binder,
-                                   const struct ast_expression *tree)
+                                   const struct ast_expression *tree,
+                                   const struct quantified_calls *calls)
 {
+    struct quantified quantified = { .binder = binder,
+                                     .tree = tree,
+                                     .calls = calls };
     enum ast_operator operator= tree->negated ? opposite(tree->operator)
                                               : tree->operator;
-    struct expression *x, *e = NULL;
+    struct expression *e = NULL;
 
     if (operator== AST_EQ)
-        return is_in(binder, tree);
+        return is_in(&quantified);
     if (binder->quantified == QUANTIFIED_DEEP_MAX) {
         error_at(binder->error, VDBQ_LIMIT, tree->at,
                  "ANY and ALL are nested more than %d deep",
@@ -214,9 +223,9 @@ struct expression *bind_quantified(struct binder *binder,
         return NULL;
     }
     binder->quantified++;
-    x = bind_expression(binder, tree->left);
-    if (x != NULL && check_query(binder, tree, x))
-        e = any(binder, tree, operator, x);
+    quantified.x = calls->expression(binder, tree->left);
+    if (quantified.x != NULL && check_query(&quantified))
+        e = any(&quantified, operator);
     binder->quantified--;
     return e && tree->negated
                ? expression_operator(binder, AST_NOT, e, NULL, tree)

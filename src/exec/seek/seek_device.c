@@ -5,7 +5,7 @@
  * and threads take the rows. The keys of a run stay on a device that keeps
  * tablets (resident.h), and are brought there each time by one that does not.
  */
-#include "exec/operator/seek_device.h"
+#include "exec/seek/seek_device.h"
 
 #include <assert.h>
 #include <stdatomic.h>

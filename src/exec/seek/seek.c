@@ -15,8 +15,8 @@
 #include "base/os/os.h"
 #include "base/text.h"
 #include "base/threads/parallel.h"
-#include "exec/operator/picked.h"
-#include "exec/operator/seek_find.h"
+#include "exec/seek/picked.h"
+#include "exec/seek/seek_find.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 

@@ -10,7 +10,7 @@
 #include "base/held_error.h"
 #include "data/index/run_cache.h"
 #include "data/pool/few_rows.h"
-#include "exec/operator/seek_terms.h"
+#include "exec/seek/seek_terms.h"
 
 /* A tablet that is looked through. */
 struct seek_job {

@@ -6,7 +6,7 @@
 #ifndef VDBQ_EXEC_SEEK_ENDS_H
 #define VDBQ_EXEC_SEEK_ENDS_H
 
-#include "exec/operator/seek_terms.h"
+#include "exec/seek/seek_terms.h"
 
 /* Makes a flag for each tablet of the seek's table: whether it is to be looked
  * through for the ends that the seek asks for. `*wanted` becomes NULL where the

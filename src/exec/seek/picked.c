@@ -2,7 +2,7 @@
 /*
  * Values of single rows, some of a column at a time.
  */
-#include "exec/operator/picked.h"
+#include "exec/seek/picked.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #define VDBQ_EXEC_SEEK_TERMS_H
 
 #include "data/index/run_terms.h"
-#include "exec/operator/seek_rows.h"
+#include "exec/seek/seek_rows.h"
 #include "exec/stream/stream.h"
 
 /* What a key is compared with: of a text the text, of numbers what they are

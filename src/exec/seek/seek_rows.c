@@ -3,7 +3,7 @@
  * Texts are put in order once, among all of their column; from then on each is a
  * number, here and, once a tablet's dictionary was asked for each of them, there.
  */
-#include "exec/operator/seek_rows.h"
+#include "exec/seek/seek_rows.h"
 
 #include <assert.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "data/tablet/dictionary_sort.h"
-#include "exec/operator/seek_terms.h"
+#include "exec/seek/seek_terms.h"
 #include "exec/sort/sort.h"
 
 /* The list while it is read. */

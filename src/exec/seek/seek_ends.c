@@ -6,7 +6,7 @@
  * are asked for has none of the first rows. With the order turned round this is
  * said of the last ones.
  */
-#include "exec/operator/seek_ends.h"
+#include "exec/seek/seek_ends.h"
 
 #include <stdlib.h>
 

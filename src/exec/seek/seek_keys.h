@@ -7,7 +7,7 @@
 #ifndef VDBQ_EXEC_SEEK_KEYS_H
 #define VDBQ_EXEC_SEEK_KEYS_H
 
-#include "exec/operator/seek_find.h"
+#include "exec/seek/seek_find.h"
 
 /* Whether that reads the tablet, or the base of its edit. */
 bool seek_keys_computed(const struct seek_work *work,

@@ -3,7 +3,7 @@
  * Rows with new keys: seek_edited.h. Their keys become a tablet of their own, of
  * the keys alone, which is looked through like any other one.
  */
-#include "exec/operator/seek_edited.h"
+#include "exec/seek/seek_edited.h"
 
 #include <assert.h>
 #include <string.h>
