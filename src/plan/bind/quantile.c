@@ -21,7 +21,7 @@
 #include "plan/make/replace.h"
 #include "plan/operator/collate.h"
 #include "plan/operator/joined_texts.h"
-#include "plan/operator/operator.h"
+#include "plan/operator/making.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 
@@ -30,55 +30,26 @@
 /* A quantile while it is made. */
 struct quantile {
     struct selecting *selecting;
-    struct binder *binder;
+    struct making making;
     struct expression *value; /* NULL where it does not count */
     enum collation collation; /* ... by which values are in order */
     double fraction;
-    struct position at;
 };
-
-static struct expression *number(const struct quantile *quantile, double value)
-{
-    return expression_real(quantile->binder, VDBQ_DOUBLE, value, quantile->at);
-}
-
-/* Operands may be failures, and so is the result then. */
-static struct expression *operate(const struct quantile *quantile,
-                                  enum ast_operator operator,
-                                  struct expression * left,
-                                  struct expression *right)
-{
-    const struct ast_expression place = { .at = quantile->at };
-
-    return left && right ? expression_operator(quantile->binder, operator, left,
-                                               right, &place)
-                         : NULL;
-}
-
-static struct expression *choose(const struct quantile *quantile,
-                                 struct expression *condition,
-                                 struct expression *left,
-                                 struct expression *right)
-{
-    return condition && left && right ? expression_choice(
-               quantile->binder, condition, left, right, quantile->at)
-                                      : NULL;
-}
 
 /* The order of values; false: no memory, or the failure that is told. */
 static bool order_values(const struct quantile *quantile, struct vector *order)
 {
-    struct order_term term = { .expression = collation_key(quantile->binder,
-                                                           quantile->value,
-                                                           quantile->collation),
+    struct order_term term = { .expression = collation_key(
+                                   quantile->making.binder, quantile->value,
+                                   quantile->collation),
                                .nulls_last = true,
                                .result = -1 };
 
     if (term.expression == NULL)
         return false;
-    *order = VECTOR_IN(quantile->binder->arena, struct order_term);
+    *order = VECTOR_IN(quantile->making.binder->arena, struct order_term);
     if (!vector_append(order, &term, 1))
-        return error_no_memory(quantile->binder->error), false;
+        return error_no_memory(quantile->making.binder->error), false;
     return true;
 }
 
@@ -88,13 +59,15 @@ static struct expression *of_rows(const struct quantile *quantile,
                                   enum window_function function)
 {
     const struct expression *value = quantile->value;
-    struct expression *e = expression_new(quantile->binder, EXPRESSION_WINDOW,
-                                          VDBQ_DOUBLE, quantile->at);
+    struct expression *e =
+        expression_new(quantile->making.binder, EXPRESSION_WINDOW, VDBQ_DOUBLE,
+                       quantile->making.at);
 
     if (e != NULL)
-        e->window = arena_alloc(quantile->binder->arena, sizeof *e->window);
+        e->window =
+            arena_alloc(quantile->making.binder->arena, sizeof *e->window);
     if (e == NULL || e->window == NULL)
-        return error_no_memory(quantile->binder->error), NULL;
+        return error_no_memory(quantile->making.binder->error), NULL;
     e->left = quantile->value;
     e->window->function = function;
     e->window->partition = quantile->selecting->keys;
@@ -109,7 +82,7 @@ static struct expression *of_rows(const struct quantile *quantile,
     e->nullable = true;
     e->range = range_full(e->type);
     e->machine = type_machine((enum vdbq_type)e->type);
-    return expression_fits(quantile->binder, e) ? e : NULL;
+    return expression_fits(quantile->making.binder, e) ? e : NULL;
 }
 
 /* The same of a group: all of its rows have it. */
@@ -118,7 +91,7 @@ static struct expression *of_group(const struct quantile *quantile,
 {
     struct expression *e = of_rows(quantile, function);
 
-    return e ? select_first(quantile->binder, e) : NULL;
+    return e ? select_first(quantile->making.binder, e) : NULL;
 }
 
 /* ----------------------------------------------------------------- values -- */
@@ -129,8 +102,8 @@ static struct expression *neighbour(const struct quantile *quantile,
 {
     struct expression *value = of_group(quantile, function);
 
-    return value ? expression_cast_plain(quantile->binder, value, VDBQ_DOUBLE,
-                                         quantile->at)
+    return value ? expression_cast_plain(quantile->making.binder, value,
+                                         VDBQ_DOUBLE, quantile->making.at)
                  : NULL;
 }
 
@@ -140,13 +113,15 @@ static struct expression *value_between(const struct quantile *quantile)
     struct expression *low = neighbour(quantile, WINDOW_QUANTILE_BELOW);
     struct expression *high = neighbour(quantile, WINDOW_QUANTILE_ABOVE);
     struct expression *d = of_group(quantile, WINDOW_QUANTILE_PART);
+    const struct making *making = &quantile->making;
     struct expression *rest =
-        operate(quantile, AST_SUB, number(quantile, 1), d);
+        making_operator(making, AST_SUB, making_real(making, 1), d);
 
-    return choose(quantile, operate(quantile, AST_EQ, low, high), low,
-                  operate(quantile, AST_ADD,
-                          operate(quantile, AST_MUL, low, rest),
-                          operate(quantile, AST_MUL, high, d)));
+    return making_choice(
+        making, making_operator(making, AST_EQ, low, high), low,
+        making_operator(making, AST_ADD,
+                        making_operator(making, AST_MUL, low, rest),
+                        making_operator(making, AST_MUL, high, d)));
 }
 
 static struct expression *expand(void *context, struct expression *e,
@@ -155,8 +130,7 @@ static struct expression *expand(void *context, struct expression *e,
     struct selecting *selecting = context;
     struct binder *binder = selecting->binder;
     struct quantile quantile = { .selecting = selecting,
-                                 .binder = binder,
-                                 .at = e->at };
+                                 .making = { binder, e->at } };
 
     if (e->kind == EXPRESSION_WINDOW)
         return joined_texts_of_group(binder, e, &selecting->keys, failed);
@@ -167,8 +141,9 @@ static struct expression *expand(void *context, struct expression *e,
     quantile.collation = collation_of(e->left);
     quantile.fraction = e->right->constant.real;
     if (e->condition != NULL)
-        quantile.value = choose(&quantile, e->condition, e->left,
-                                expression_null(binder, e->left->type, e->at));
+        quantile.value =
+            making_choice(&quantile.making, e->condition, e->left,
+                          expression_null(binder, e->left->type, e->at));
     struct expression *made = NULL;
     if (quantile.value != NULL)
         made = quantile_is_between(e->aggregate.function)

@@ -7,6 +7,7 @@
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/operator/covariance.h"
+#include "plan/operator/making.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
@@ -40,8 +41,9 @@ static bool add_products(struct binder *binder, const struct call *call,
     struct expression *e =
         expression_operator(binder, AST_MUL, left, right, &place);
 
-    *rests = bind_aggregate_part(binder, call, AGGREGATE_TOTAL,
-                                 covariance_rest(binder, left, right, at));
+    *rests = bind_aggregate_part(
+        binder, call, AGGREGATE_TOTAL,
+        making_product_rest(&(struct making){ binder, at }, left, right));
     return e != NULL && *rests != NULL && add_up(binder, call, e, sum);
 }
 

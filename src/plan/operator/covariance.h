@@ -30,12 +30,6 @@ struct covariance_sums {
                                                        from each of them   */
 };
 
-/* Factors' product: what rounding takes from it. NULL: a failure. */
-struct expression *covariance_rest(struct binder *binder,
-                                   struct expression *left,
-                                   struct expression *right,
-                                   struct position at);
-
 /* COVAR_POP and its siblings; NULL: a failure. */
 struct expression *covariance_of(struct binder *binder,
                                  enum aggregate_function function,
