@@ -15,6 +15,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
 #include "plan/simplify/fused_calls.h"
+#include "plan/simplify/sink_arguments.h"
 #include "plan/unnest/unnest.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -540,7 +541,9 @@ static enum vdbq_status extract_all(struct binder *binder, struct node **node,
                                     size_t count, bool joins_only)
 {
     bool functions = true, subqueries = true;
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = sink_arguments(binder, node, expressions, count)
+                                  ? VDBQ_OK
+                                  : binder->error->status;
 
     while (status == VDBQ_OK && (functions || subqueries)) {
         status = extract_kind(binder, node, expressions, count,
