@@ -192,7 +192,8 @@ struct expression *scalar_concat(struct binder *binder, const struct call *call)
 
     for (unsigned i = 0; i < call->count; i++) {
         texts[i] = as_text(binder, call->arguments[i]);
-        texts[i] = texts[i] ? or_empty(binder, call, texts[i]) : NULL;
+        if (texts[i] != NULL && call->arguments[i]->nullable)
+            texts[i] = or_empty(binder, call, texts[i]);
         if (texts[i] == NULL)
             return NULL;
     }
