@@ -174,6 +174,21 @@ static enum vdbq_status take_numbers(struct host_morsels *morsels,
     return VDBQ_OK;
 }
 
+/* How many rows a morsel has at most: those of all launches take no more than each
+ * thing of a step may. */
+static uint64_t most_rows(const struct host_morsels *morsels,
+                          const struct host_morsels_params *params)
+{
+    const struct account_share none = { .account = params->stream->account };
+    uint64_t bytes = 1; /* of the NULL bits, by far */
+    for (unsigned i = 0; i < morsels->pack->input_count; i++)
+        bytes += morsels->inputs[i].width;
+    uint64_t rows = account_least(&none) / LAUNCHER_RING_MAX / bytes;
+    rows = rows - rows % ROWS_STEP;
+    return least(rows > ROWS_FIRST ? rows : ROWS_FIRST,
+                 least(ROWS_MAX, launcher_rows_max(morsels->launcher)));
+}
+
 /* Notes how many rows will be there. */
 static void expect(struct host_morsels *morsels,
                    const struct host_morsels_params *params)
@@ -202,6 +217,8 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
     morsels->pack = launcher_pack(morsels->launcher);
     expect(morsels, params);
     status = describe(morsels, params->program, error);
+    if (status == VDBQ_OK)
+        morsels->rows_most = most_rows(morsels, params);
     return status == VDBQ_OK && morsels->dictionary.base != NULL
                ? take_numbers(morsels, error)
                : status;
@@ -341,8 +358,7 @@ enum vdbq_status host_morsels_start(struct host_morsels *morsels,
     morsels->rows_started += morsel->rows;
     if (morsel->rows == morsel->rows_room)
         morsels->rows_room =
-            least(morsel->rows_room * ROWS_GROWTH,
-                  least(ROWS_MAX, launcher_rows_max(morsels->launcher)));
+            least(morsel->rows_room * ROWS_GROWTH, morsels->rows_most);
     return status;
 }
 

@@ -44,6 +44,7 @@ struct host_morsels {
     unsigned first;                   /* the oldest in flight                */
     unsigned threads;                 /* that fill a morsel, at most         */
     uint64_t rows_room;               /* of the morsel that is filled next    */
+    uint64_t rows_most;               /* ... that it may ever have            */
     uint64_t rows_started;            /* numbers the rows of the next morsel */
     uint64_t bytes_started;           /* for the statistics */
     struct run_dictionary dictionary; /* zeroed: the program needs none      */
