@@ -32,29 +32,16 @@ struct extracting {
 
 /* ------------------------------------------------------------- looking -- */
 
-static bool is_plain(void *unused, struct expression **operand)
-{
-    (void)unused;
-    return !needs_extraction(*operand)
-           && !expression_has(*operand, EXPRESSION_WINDOW);
-}
-
-/* Whether nothing is to be extracted out of its operands first. */
-static bool is_ready(struct expression *e)
-{
-    return expression_each(e, is_plain, NULL);
-}
-
 /* Whether it is extracted as a whole: of the kind, or a call that is computed with
  * a function. */
 static bool is_wanted(const struct extracting *extracting, struct expression *e)
 {
     if (e->kind == extracting->kind)
-        return is_ready(e);
+        return expression_is_ready(e);
     struct expression *made = extracting->kind == EXPRESSION_FUNCTION
                                   ? fused_call_function(&extracting->calls, e)
                                   : NULL;
-    return made != NULL && is_ready(made);
+    return made != NULL && expression_is_ready(made);
 }
 
 static bool collect(void *context, struct expression **operand)

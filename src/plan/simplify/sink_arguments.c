@@ -15,14 +15,6 @@ struct sinking {
     struct node *below; /* that gets the columns */
 };
 
-/* Whether a program computes it. */
-static bool is_plain(void *unused, struct expression **operand)
-{
-    (void)unused;
-    return !needs_extraction(*operand)
-           && !expression_has(*operand, EXPRESSION_WINDOW);
-}
-
 static struct expression *sink(struct sinking *sinking, struct expression *e);
 
 /* A call whose arguments went below; NULL: it is none with another one in it. */
@@ -32,7 +24,7 @@ static struct expression *sink_call(void *context, struct expression *e,
     struct sinking *sinking = context;
     struct expression **arguments, *call;
 
-    if (e->kind != EXPRESSION_FUNCTION || expression_each(e, is_plain, NULL))
+    if (e->kind != EXPRESSION_FUNCTION || expression_is_ready(e))
         return NULL;
     call = arena_alloc(sinking->binder->arena, sizeof *call);
     arguments = arena_alloc(sinking->binder->arena,
@@ -57,7 +49,7 @@ static struct expression *sink(struct sinking *sinking, struct expression *e)
 
     if (e->kind == EXPRESSION_COLUMN)
         return e;
-    if (!is_plain(NULL, &e))
+    if (!expression_is_plain(e))
         return expression_replace(binder, e, sink_call, sinking);
     column = node_column_for(binder, &sinking->below, e);
     return column < 0

@@ -116,6 +116,22 @@ bool needs_extraction(const struct expression *e)
            || expression_has(e, EXPRESSION_FUNCTION);
 }
 
+bool expression_is_plain(const struct expression *e)
+{
+    return !needs_extraction(e) && !expression_has(e, EXPRESSION_WINDOW);
+}
+
+static bool is_plain(void *unused, struct expression **operand)
+{
+    (void)unused;
+    return expression_is_plain(*operand);
+}
+
+bool expression_is_ready(struct expression *e)
+{
+    return expression_each(e, is_plain, NULL);
+}
+
 static bool take_depth(void *most, struct expression **operand)
 {
     size_t depth = (*operand)->depth + 1;

@@ -194,6 +194,11 @@ typedef bool (*expression_visit)(void *context, struct expression **operand);
 bool expression_each(struct expression *e, expression_visit visit,
                      void *context);
 
+/* Whether a program computes it: no part of it is to be extracted. */
+bool expression_is_plain(const struct expression *e);
+/* Whether a program computes each of its operands. */
+bool expression_is_ready(struct expression *e);
+
 struct binder;
 
 /* Sets its depth; false: a failure, since walks over it would need more stack
