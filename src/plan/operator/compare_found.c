@@ -62,6 +62,9 @@ bool compare_found(struct binder *binder, enum ast_operator operator,
 {
     enum found found = FOUND_AT_A_PLACE;
 
+    if (is_place(right) && !is_place(left))
+        return compare_found(binder, compare_mirrored(operator), right, left,
+                             tree, made);
     if (is_place(left) && right->kind == EXPRESSION_CONSTANT
         && type_is_integer(right->type) && !right->constant.null)
         found = asks(operator, right->constant.integer);
