@@ -18,8 +18,7 @@ struct os_file {
     struct part_layout layout;
     struct os_file *whole;  /* of os_files */
     struct os_file **parts; /* of each, of os_files */
-    unsigned
-        own; /* the part that is read for what each has; none: `whole` is */
+    unsigned own; /* part that is read for what each has; none: `whole` is */
 };
 
 enum { READER_BYTE = 1 }; /* file rule 5: keeps what a part has as it is */

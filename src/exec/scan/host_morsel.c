@@ -179,11 +179,11 @@ static enum vdbq_status take_numbers(struct host_morsels *morsels,
 static uint64_t most_rows(const struct host_morsels *morsels,
                           const struct host_morsels_params *params)
 {
-    const struct account_share none = { .account = params->stream->account };
+    const struct account_share share = { .account = params->stream->account };
     uint64_t bytes = 1; /* of the NULL bits, by far */
     for (unsigned i = 0; i < morsels->pack->input_count; i++)
         bytes += morsels->inputs[i].width;
-    uint64_t rows = account_least(&none) / LAUNCHER_RING_MAX / bytes;
+    uint64_t rows = account_least(&share) / LAUNCHER_RING_MAX / bytes;
     rows = rows - rows % ROWS_STEP;
     return least(rows > ROWS_FIRST ? rows : ROWS_FIRST,
                  least(ROWS_MAX, launcher_rows_max(morsels->launcher)));

@@ -64,13 +64,15 @@ static bool does(const struct step_window_function *function,
     }
 }
 
+/* A window of first rows may give others, too: the group above it takes the first
+ * ones. */
 bool device_window_does(const struct step_window *step,
                         const struct step_column *columns)
 {
-    bool all = true; /* rows that are not first ones do no harm */
-    for (size_t i = 0; i < step->functions.count && all; i++)
-        all = does(vector_at(&step->functions, i), columns);
-    return all;
+    for (size_t i = 0; i < step->functions.count; i++)
+        if (!does(vector_at(&step->functions, i), columns))
+            return false;
+    return true;
 }
 
 /* -------------------------------------------------------------- describe -- */

@@ -24,11 +24,9 @@ struct joining {
     const struct window *window;
     const struct step_window_function *function;
     struct window_joined *joined;
-    struct dictionary_texts values, separators; /* of a block of rows         */
-    uint32_t
-        block_rows; /* of one, which may have many partitions' rows       */
-    uint32_t block_at,
-        block_end;     /* its places in the order                   */
+    struct dictionary_texts values, separators; /* of a block of rows        */
+    uint32_t block_rows;                        /* it has at most            */
+    uint32_t block_at, block_end;               /* its places in the order   */
     uint32_t *numbers; /* ... and the words of one of its columns            */
     struct text text;  /* the partition's rows so far, joined                */
     bool any;          /* there was one                                      */

@@ -4,10 +4,11 @@
  *
  *   SELECT k, median(x), arg_max(y, x) FROM t GROUP BY k
  *
- * is made of quantiles and first values over windows that are parted by k, and of a group that
- * takes these of its first row. Where it takes nothing else, the window gives a
- * row for each group, the first one, and the groups keep their order. What could
- * fail would fail in other rows, too, so only columns as they are count.
+ * is made of quantiles and first values over windows that are parted by k, and of
+ * a group that takes these of its first row. Where it takes nothing else, the
+ * window gives a row for each group, the first one, and the groups keep their
+ * order. What could fail would fail in other rows, too, so only columns as they
+ * are count.
  */
 #include "plan/simplify/group_firsts.h"
 
