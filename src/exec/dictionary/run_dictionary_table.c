@@ -13,8 +13,9 @@
 #include "exec/launch/column_input.h"
 
 enum {
-    CALL_ROWS = 16,       /* that one call takes as long as */
-    MATCH_WORDS = 1 << 15 /* that are matched between two looks at a stop */
+    CALL_ROWS = 16,        /* that one call takes as long as              */
+    MATCH_WORDS = 1 << 15, /* matched at most between two looks at a stop */
+    MATCH_BYTES = 1 << 23  /* ... of so many bytes, but for a single one  */
 };
 
 /* Filling the tables of a call, words shared out to threads. */
@@ -92,6 +93,18 @@ static void compute_list(struct working *working, uint32_t first, uint32_t end)
                      word_list_text(&working->filling->words, i, &part));
 }
 
+/* The end of the words from `first` on, up to `end`, that are matched at once. */
+static uint32_t match_end(const struct dictionary *dictionary, uint32_t first,
+                          uint32_t end)
+{
+    uint32_t start = first > 0 ? dictionary->ends[first - 1] : 0;
+    uint32_t count = end - first < MATCH_WORDS ? end - first : MATCH_WORDS;
+    while (count > 1
+           && dictionary->ends[first + count - 1] - start > MATCH_BYTES)
+        count /= 2;
+    return first + count;
+}
+
 /* Matches words [first, end) of a dictionary with a pattern; `matches` has one for
  * each word of it. */
 static void match_words(const struct function_lookup *lookup,
@@ -102,8 +115,7 @@ static void match_words(const struct function_lookup *lookup,
                                     .ends = dictionary->ends,
                                     .first = first };
     for (; words.first < end && !stop_asked(); words.first = words.end) {
-        uint32_t left = end - words.first;
-        words.end = words.first + (left < MATCH_WORDS ? left : MATCH_WORDS);
+        words.end = match_end(dictionary, words.first, end);
         function_pattern_words(lookup, &words, matches);
     }
 }
