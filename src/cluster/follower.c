@@ -442,6 +442,9 @@ static enum vdbq_status open_own(struct follower *follower,
     if (status != VDBQ_OK)
         return status;
     database_own_part(follower->db->database, follower->link->rank);
+    status = database_join_parts(follower->db->database, &follower->db->error);
+    if (status != VDBQ_OK)
+        return status;
     follower->db->cluster = &follower->calls;
     follower->db->sharers = params->sharers;
     vdbq_on_progress(follower->db, goes_on, follower);

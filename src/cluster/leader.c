@@ -478,8 +478,10 @@ enum vdbq_status vdbq_cluster_lead(vdbq *db, const struct vdbq_link *link)
         status = in_memory(&db->error);
     if (status == VDBQ_OK)
         status = leader_check_parts(db, link);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK) {
         database_own_part(db->database, link->rank);
+        status = database_join_parts(db->database, &db->error);
+    }
     if (status == VDBQ_OK)
         status = rank_lead(db, link, &(struct lead_params){ 0 }, &db->cluster);
     for (vdbq_query *query = db->queries; query != NULL; query = query->next)

@@ -71,10 +71,11 @@ struct vdbq_part_table {
 /* Makes a folder of part files of the database: each table's rows are shared out
  * among so many parts, by runs, but for `table_count` tables. As many ranks open the
  * folder as a database, each with a share of scans that is its part; no one writes to
- * it. In the folder a table by hash has its rows in the order of parts. It must not be
- * there yet, and on failure nothing of it stays. Fails with MISUSE in a transaction,
- * UNKNOWN (a table, a column), EXISTS (a table is named twice), TYPE (a column that has
- * no hash), LIMIT, BUSY, READ_ONLY, IO, CANCELLED, NO_MEMORY. */
+ * it. Rows of all tables keep their order; those of a table by hash are in the parts
+ * once more, each part's with their numbers. The folder must not be there yet, and on
+ * failure nothing of it stays. Fails with MISUSE in a transaction, UNKNOWN (a table, a
+ * column), EXISTS (a table is named twice), TYPE (a column that has no hash), LIMIT,
+ * BUSY, READ_ONLY, IO, CANCELLED, NO_MEMORY. */
 VDBQ_API enum vdbq_status
 vdbq_cluster_distribute(vdbq *db, const char *folder, unsigned parts,
                         const struct vdbq_part_table *tables,

@@ -27,6 +27,7 @@ RANKS = ROOT / 'tests' / 'cluster' / 'ranks'
 ENVIRONMENT = os.environ | {'VDBQ_DEVICE': 'host', 'OMPI_ALLOW_RUN_AS_ROOT': '1',
                             'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
 BUILD = FOLDER = None  # the folder of the build, and one of the test's own: run_parts()
+SEED = int(os.environ.get('CLUSTER_SEED', '7'))  # of what is drawn at random
 
 
 def run(command, sql, **variables):

@@ -60,10 +60,11 @@ def make(name, rows=20000, tablet_rows=1000):
     return database
 
 
-def distribute(database, name, *words):
+def distribute(database, name, *words, tablet_rows=700):
     """The folder of part files that the shell makes."""
     folder = cluster.FOLDER / name
-    text, errors = run(alone(database), f".distribute '{folder}' {' '.join(map(str, words))}\n")
+    text, errors = run(alone(database), f".distribute '{folder}' {' '.join(map(str, words))}\n",
+                       VDBQ_TABLET_ROWS=str(tablet_rows))
     assert (text, errors) == ('', ''), text + errors
     return folder
 

@@ -266,12 +266,11 @@ static bool exchange(struct steps *steps, const struct divide_params *params,
     struct divide_way other = across(search);
     const char *why = NULL;
     *exchanged = (struct divide_exchanged){ .left = -1 };
-    if (divide_local_joins(steps, params, search->best.scan,
-                           search->best.top)) {
-        steps_at(steps, search->best.scan)->scan.ranks = params->ranks;
-        exchanged->local = true;
+    if (!divide_local_joins(steps, params, search->best.scan, search->best.top,
+                            &exchanged->local))
+        return false;
+    if (exchanged->local)
         return true;
-    }
     if (other.scan >= 0) {
         if (!divide_exchange(steps, params, other.scan, &other.top, exchanged))
             return false;
@@ -411,6 +410,22 @@ static const char *why_exchanged(const struct search *search,
                  "one scan all of their tables";
 }
 
+/* Numbers the rows of a join that is co-located; and has a scan read by parts where
+ * nobody can tell, so that each rank reads its own file. */
+static bool read_parts(const struct search *search, bool local, int *top,
+                       bool *numbered)
+{
+    const int scan = search->best.scan;
+    if (!local)
+        return search->broadcasts.count > 0
+               || !divide_local_counts(search->steps, search->params, scan,
+                                       *top)
+               || divide_local_scan(search->steps, search->params, scan);
+    *numbered = divide_needs_numbers(search->steps, *top);
+    return !*numbered
+           || divide_local_number(search->steps, search->params, scan, top);
+}
+
 /* Among several ranks, or for one that has all rows. */
 static bool divide(struct steps *steps, const struct divide_params *params,
                    struct query_division *division)
@@ -430,18 +445,25 @@ static bool divide(struct steps *steps, const struct divide_params *params,
     if (!exchange(steps, params, &search, &exchanged))
         return false;
     if (exchanged.left < 0
-        && !broadcast(&search,
-                      divide_groups_pays(steps, params, search.best.top)))
+        && !broadcast(
+            &search, exchanged.local
+                         || divide_groups_pays(steps, params, search.best.top)))
         return false;
     int top = search.best.top;
     bool numbered = exchanged.numbered, joined = exchanged.left >= 0;
     if (numbered && !divide_number_rows(steps, exchanged.left, &top))
         return false;
-    if (!joined && !divide_groups(steps, params, &top, &grouped))
+    if (!joined
+        && !divide_groups(steps, params, search.best.scan, &top,
+                          exchanged.local, &grouped))
         return false;
     numbered |= grouped.numbered;
+    bool moved = joined || grouped.exchanged || grouped.local;
     division->exchange = why_exchanged(&search, &exchanged, &grouped);
-    if (!push(steps, params->ranks, &top, joined || grouped.exchanged, numbered)
+    if (!moved && !read_parts(&search, exchanged.local, &top, &numbered))
+        return false;
+    moved |= exchanged.local;
+    if (!push(steps, params->ranks, &top, moved, numbered)
         || !gather(steps, top, params->ranks, numbered))
         return false;
     division->gather = top + 1;

@@ -32,22 +32,30 @@ static int input_of(const struct step *step, size_t number)
     return VECTOR_ITEMS(&step->inputs, int)[number];
 }
 
-/* Whether a program fails for some rows: which one is told of first follows from
- * their order. */
-static bool may_fail(const struct program *program)
+/* Instructions of a program that fail for some rows: which one is told of first
+ * follows from their order. */
+static unsigned count_faults(const struct program *program)
 {
+    unsigned faults = 0;
     for (size_t pc = 0; pc < program->code.count; pc++)
-        if (op_facts(program_at(program, (int)pc)->op)->effect == EFFECT_FAULT)
-            return true;
-    return false;
+        faults +=
+            op_facts(program_at(program, (int)pc)->op)->effect == EFFECT_FAULT;
+    return faults;
+}
+
+unsigned divide_faults(const struct step *step)
+{
+    if (step->kind == STEP_SCAN)
+        return count_faults(&step->scan.program);
+    if (step->kind != STEP_JOIN)
+        return DIVIDE_FAULTS_MANY;
+    return step->join.condition != NULL ? count_faults(step->join.condition)
+                                        : 0;
 }
 
 bool divide_is_free(const struct step *step)
 {
-    if (step->kind == STEP_SCAN)
-        return !may_fail(&step->scan.program);
-    return step->kind == STEP_JOIN
-           && (step->join.condition == NULL || !may_fail(step->join.condition));
+    return divide_faults(step) == 0;
 }
 
 /* Whether all steps above one, up to step `top`, do. */
@@ -69,8 +77,7 @@ static bool none_fails(const struct steps *steps, int number, int top)
     return free && all_free(steps, number, top);
 }
 
-/* The group that reads the rows of step `top`; NULL: there is none. */
-static const struct step_group *group_of(const struct steps *steps, int top)
+const struct step_group *divide_group_of(const struct steps *steps, int top)
 {
     size_t input;
     int reader = divide_reader(steps, top, &input);
@@ -120,15 +127,57 @@ bool divide_is_free_group(const struct steps *steps, int top,
     return free;
 }
 
-/* Whether rows of step `top` that come in another order need numbers. */
-static bool needs_numbers(const struct steps *steps, int top)
+/* Whether an order has a key of each column before number `count`. */
+static bool sorts_by(const struct step_sort *sort, unsigned count)
 {
-    const struct step_group *group = group_of(steps, top);
-    return group == NULL || group->keys > 0;
+    for (unsigned column = 0; column < count; column++) {
+        bool found = false;
+        for (size_t i = 0; i < sort->keys.count; i++) {
+            const struct step_key *key = vector_at(&sort->keys, i);
+            found |= key->column == (int)column;
+        }
+        if (!found)
+            return false;
+    }
+    return true;
 }
 
-/* Whether what reads step `top` gives none of its rows when one fails. */
-static bool sees_all(const struct steps *steps, int top)
+bool divide_is_sorted_group(const struct steps *steps, int number)
+{
+    const struct step *group = steps_at(steps, number);
+    size_t input;
+    const int reader = divide_reader(steps, number, &input);
+    return group->kind == STEP_GROUP && reader >= 0
+           && steps_at(steps, reader)->kind == STEP_SORT
+           && sorts_by(&steps_at(steps, reader)->sort, group->group.keys);
+}
+
+/* Whether an aggregate of a group tells of its first row. */
+static bool tells_first(const struct step_group *group)
+{
+    bool tells = false;
+    for (size_t i = 0; i < group->aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&group->aggregates, i);
+        tells |=
+            aggregate_row(aggregate->function)->keeps == AGGREGATE_KEEPS_FIRST;
+    }
+    return tells;
+}
+
+bool divide_needs_numbers(const struct steps *steps, int top)
+{
+    const struct step_group *group = divide_group_of(steps, top);
+    size_t input;
+    if (group == NULL)
+        return true;
+    return group->keys > 0
+           && (tells_first(group)
+               || !divide_is_sorted_group(steps,
+                                          divide_reader(steps, top, &input)));
+}
+
+bool divide_sees_all(const struct steps *steps, int top)
 {
     size_t input;
     int reader = divide_reader(steps, top, &input);
@@ -137,8 +186,7 @@ static bool sees_all(const struct steps *steps, int top)
                || steps_at(steps, reader)->kind == STEP_SORT);
 }
 
-/* Whether the steps above a join, it among them, have room for numbers. */
-static bool can_number(const struct steps *steps, int number, int top)
+bool divide_can_carry(const struct steps *steps, int number, int top)
 {
     size_t input;
     bool can = divide_can_number(steps_at(steps, number));
@@ -154,14 +202,15 @@ static bool can_number(const struct steps *steps, int number, int top)
 static const char *why_seen(const struct steps *steps, int scan, int number,
                             int top)
 {
-    const struct step_group *group = group_of(steps, top);
+    const struct step_group *group = divide_group_of(steps, top);
     int left = input_of(steps_at(steps, number), 0);
     if (!none_fails(steps, number, top)
         || (group != NULL && !divide_is_free_group(steps, top, group)))
         return "no: what comes of the join depends on the order of rows";
-    if (!sees_all(steps, top) && !none_fails(steps, scan, left))
+    if (!divide_sees_all(steps, top) && !none_fails(steps, scan, left))
         return "no: rows in front of one that fails would come late";
-    return !needs_numbers(steps, top) || can_number(steps, number, top)
+    return !divide_needs_numbers(steps, top)
+                   || divide_can_carry(steps, number, top)
                ? NULL
                : "no: its rows have no room for numbers";
 }
@@ -202,7 +251,7 @@ static double order_ns(const struct steps *steps, int top)
     size_t input;
     int reader = divide_reader(steps, top, &input);
     const struct step *step = steps_at(steps, reader >= 0 ? reader : top);
-    if (step->kind == STEP_SORT || !needs_numbers(steps, top))
+    if (step->kind == STEP_SORT || !divide_needs_numbers(steps, top))
         return 0;
     if (step->kind == STEP_GROUP)
         return step->rows * ORDER_NS;
@@ -314,7 +363,7 @@ bool divide_exchange(struct steps *steps, const struct divide_params *params,
     steps_at(steps, right)->scan.ranks = params->ranks;
     steps_at(steps, scan)->scan.ranks = params->ranks;
     exchanged->left = left + 1 + (right < left);
-    exchanged->numbered = needs_numbers(steps, *top);
+    exchanged->numbered = divide_needs_numbers(steps, *top);
     *top += 2;
     return insert(steps, params->ranks, &found.join, 0)
            && insert(steps, params->ranks, &found.join, 1);

@@ -23,9 +23,23 @@ struct divide_exchanged {
 bool divide_exchange(struct steps *steps, const struct divide_params *params,
                      int scan, int *top, struct divide_exchanged *exchanged);
 
-/* What grouping asks of steps, too. Whether a step does the same with rows in any
- * order. */
+/* What grouping, and parts, ask of steps, too. How many instructions of a step fail
+ * for some rows; DIVIDE_FAULTS_MANY: nobody knows. Without any it does the same with
+ * rows in any order. */
+enum { DIVIDE_FAULTS_MANY = 1 << 16 };
+unsigned divide_faults(const struct step *step);
 bool divide_is_free(const struct step *step);
+/* The group that reads the rows of step `top`; NULL: there is none. */
+const struct step_group *divide_group_of(const struct steps *steps, int top);
+/* Whether a step groups rows, and what reads the groups sorts them by all of their
+ * keys, so that nobody sees in which order they come. */
+bool divide_is_sorted_group(const struct steps *steps, int number);
+/* Whether rows of step `top` that come in another order need numbers. */
+bool divide_needs_numbers(const struct steps *steps, int top);
+/* Whether what reads step `top` gives none of its rows when one fails. */
+bool divide_sees_all(const struct steps *steps, int top);
+/* Whether the steps above one, it among them, have room for numbers. */
+bool divide_can_carry(const struct steps *steps, int number, int top);
 /* Whether groups of the rows of step `top` are the same for rows in any order, if
  * the first row of each is known. */
 bool divide_is_free_group(const struct steps *steps, int top,

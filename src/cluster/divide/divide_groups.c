@@ -207,9 +207,7 @@ static bool is_chosen(const struct grouping *grouping, const char **why)
 /* Whether all rows of each group are on one rank, which can group them alone. */
 static bool is_local(const struct grouping *grouping)
 {
-    return count_failing(grouping) <= 1
-           && divide_local_group(grouping->steps, grouping->params,
-                                 grouping->top, grouping->group);
+    return divide_local_group(grouping->steps, grouping->params, grouping->top);
 }
 
 bool divide_groups_pays(const struct steps *steps,
@@ -258,33 +256,46 @@ static bool exchange(struct steps *steps, const struct grouping *found,
     *top = find_end(steps, group);
     const struct step *next = next_group(steps, *top);
     grouped->exchanged = true;
-    grouped->numbered = next == NULL || next->group.keys > 0;
+    grouped->numbered = (next == NULL || next->group.keys > 0)
+                        && !divide_is_sorted_group(steps, *top);
     return !grouped->numbered
            || divide_number_whole(steps, group - 1, group, top);
 }
 
-/* Has each rank group its rows, and go on with its groups, which come in the order of
- * their first rows: those of the next rank come behind them. */
-static void group_here(struct steps *steps, const struct grouping *found,
-                       int *top, struct divide_grouped *grouped)
+/* Has each rank group the rows of its part, and go on with its groups, which come in
+ * the order of their first rows. */
+static bool group_here(struct steps *steps, const struct grouping *found,
+                       int scan, int *top, struct divide_grouped *grouped)
 {
+    int below = found->top;
+    int end = find_end(steps, found->reader);
+    const struct step *next = next_group(steps, end);
     steps_at(steps, found->reader)->group.local = true;
     grouped->local = true;
+    grouped->numbered = (next == NULL || next->group.keys > 0)
+                        && !divide_is_sorted_group(steps, end);
     grouped->why = NULL;
-    *top = find_end(steps, found->reader);
+    if (!divide_local_scan(steps, found->params, scan))
+        return false;
+    if (grouped->numbered
+        && !divide_local_number(steps, found->params, scan, &below))
+        return false;
+    const int more = below - found->top; /* steps */
+    *top = end + more;
+    return !grouped->numbered
+           || divide_number_least(steps, found->reader + more, top);
 }
 
 bool divide_groups(struct steps *steps, const struct divide_params *params,
-                   int *top, struct divide_grouped *grouped)
+                   int scan, int *top, bool parted,
+                   struct divide_grouped *grouped)
 {
     struct grouping found;
     *grouped = (struct divide_grouped){ 0 };
     if (!find_group(steps, params, *top, &found))
         return true;
-    if (is_local(&found)) {
-        group_here(steps, &found, top, grouped);
-        return true;
-    }
-    return !is_chosen(&found, &grouped->why)
+    if (is_local(&found))
+        return group_here(steps, &found, scan, top, grouped);
+    return parted || !is_chosen(&found, &grouped->why)
            || exchange(steps, &found, top, grouped);
 }

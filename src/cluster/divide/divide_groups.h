@@ -25,11 +25,13 @@ struct divide_grouped {
 bool divide_groups_pays(const struct steps *steps,
                         const struct divide_params *params, int top);
 /* Where the rows of each group are on one rank, has them grouped there; else puts an
- * exchange between step `*top`, whose rows a scan gives that is shared
- * out, and a group that reads them, where that can be and costs less, or must be;
+ * exchange between step `*top`, whose rows step `scan` gives that is shared
+ * out, and a group that reads them, where that can be and costs less, or must be, but
+ * not where these rows come in the order of parts (`parted`);
  * `*top` is then the last step behind that is done by each rank. False: no
  * memory. */
 bool divide_groups(struct steps *steps, const struct divide_params *params,
-                   int *top, struct divide_grouped *grouped);
+                   int scan, int *top, bool parted,
+                   struct divide_grouped *grouped);
 
 #endif

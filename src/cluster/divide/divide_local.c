@@ -4,14 +4,16 @@
  * group, is followed down to the column of a table that it is the value of; what is
  * computed is none.
  *
- * Where a row may fail on the way nothing is co-located: a rank whose part of one
- * table is empty does not look at the other one, and would not see the row.
+ * Where a row may fail on the way to a join it is not co-located: a rank whose part of
+ * one table is empty does not look at the other one, and would not see the row.
  */
 #include "cluster/divide/divide_local.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "cluster/divide/divide_exchange.h"
+#include "cluster/divide/divide_numbers.h"
 
 enum { MEMBERS_MAX = 16 };
 
@@ -49,7 +51,8 @@ static bool lies_by_hash(const struct steps *steps,
     const struct table *table =
         divide_scanned(params->catalogue, steps_at(steps, number));
     return table != NULL && params->ranks > 1
-           && table_hash_parts(table) == params->ranks;
+           && (table_is_copy(table) || table_copy(table) != NULL)
+           && table->parts->parts == params->ranks;
 }
 
 /* -------------------------------------------------------------- origin -- */
@@ -351,6 +354,62 @@ static void try_probe(struct members *members, int number, int cursor)
     add_member(members, scan, &equal, 1);
 }
 
+/* Whether all rows of any group of step `top` are in one part. */
+static bool is_whole_group(const struct steps *steps,
+                           const struct divide_params *params, int top,
+                           const struct step_group *group);
+
+/* Sums of a group that do not fit one after another: each tells of its own place.
+ * Without keys the first of them is told in any case. */
+static unsigned count_sums(const struct step_group *group, bool whole)
+{
+    unsigned sums = 0;
+    for (size_t i = 0;
+         (whole || group->keys > 0) && i < group->aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&group->aggregates, i);
+        sums += aggregate->function == AGGREGATE_SUM;
+    }
+    return sums;
+}
+
+/* Whether a group is the same whatever the order of ranks' rows is, as long as it can
+ * be told; `faults` may fail before. */
+static bool can_group(const struct steps *steps,
+                      const struct divide_params *params, int top,
+                      unsigned faults)
+{
+    size_t input;
+    const struct step_group *group = divide_group_of(steps, top);
+    if (group == NULL)
+        return true;
+    const bool whole = is_whole_group(steps, params, top, group);
+    const unsigned sums = count_sums(group, whole);
+    if (!whole)
+        return sums <= 1 && divide_is_free_group(steps, top, group);
+    return sums + faults <= 1
+           && divide_can_number(
+               steps_at(steps, divide_reader(steps, top, &input)));
+}
+
+/* Whether rows of a way may come in the order of parts: one process would give the
+ * same rows, groups and errors where they have numbers if they need some. A failure
+ * is the same for all rows if there is one instruction that fails. */
+static bool can_part(const struct steps *steps,
+                     const struct divide_params *params, int scan, int top)
+{
+    unsigned faults = divide_faults(steps_at(steps, scan));
+    size_t input;
+    for (int at = scan; at != top && faults <= 1;) {
+        at = divide_reader(steps, at, &input);
+        faults += divide_faults(steps_at(steps, at));
+    }
+    return faults <= 1 && (faults == 0 || divide_sees_all(steps, top))
+           && can_group(steps, params, top, faults)
+           && (!divide_needs_numbers(steps, top)
+               || divide_can_carry(steps, scan, top));
+}
+
 /* Finds the scans that are joined with a way's on each rank, up to the first step
  * that may fail. */
 static struct members find_members(const struct steps *steps,
@@ -359,7 +418,8 @@ static struct members find_members(const struct steps *steps,
 {
     struct members members = { .steps = steps, .params = params };
     size_t input;
-    if (!lies_by_hash(steps, params, scan))
+    if (!lies_by_hash(steps, params, scan)
+        || !can_part(steps, params, scan, top))
         return members;
     members.scans[members.count++] = scan;
     for (int at = scan; divide_is_free(steps_at(steps, at));) {
@@ -390,17 +450,79 @@ uint64_t divide_local_rows(const struct steps *steps,
     return rows;
 }
 
+/* The place of the numbers of a copy's rows to a program. */
+static unsigned numbers_at(const struct table *copy)
+{
+    return copy->column_count - 1 - (copy->key != NO_KEY);
+}
+
+/* Has a program run over a table's copy, in which a row's number is that which it has
+ * in the table. Of one with a primary key the numbers come where the row's number
+ * was. */
+static bool read_copy(struct program *program, const struct table *copy)
+{
+    struct program_table *table = vector_at(&program->tables, 0);
+    const unsigned count = table->column_count;
+    int *types = arena_alloc(&program->arena, (count + 1) * sizeof *types);
+    if (types == NULL)
+        return false;
+    memcpy(types, table->column_types, count * sizeof *types);
+    types[count] = TYPE_I64;
+    table->column_types = types;
+    table->column_count = count + 1;
+    table->id = copy->id;
+    for (size_t pc = 0; copy->key == NO_KEY && pc < program->code.count; pc++) {
+        struct instruction *in = program_at(program, (int)pc);
+        if (op_facts(in->op)->form != FORM_ROWID || in->c != 0)
+            continue;
+        assert(in->op == OP_ROWID_I64);
+        in->op = OP_COLUMN_I64;
+        in->b = (int)numbers_at(copy);
+    }
+    return true;
+}
+
+bool divide_local_scan(struct steps *steps, const struct divide_params *params,
+                       int scan)
+{
+    struct step *step = steps_at(steps, scan);
+    const struct table *table = divide_scanned(params->catalogue, step);
+    assert(lies_by_hash(steps, params, scan));
+    step->scan.ranks = params->ranks;
+    return table_is_copy(table)
+           || read_copy(&step->scan.program, table_copy(table));
+}
+
+bool divide_local_number(struct steps *steps,
+                         const struct divide_params *params, int scan, int *top)
+{
+    const struct table *copy =
+        divide_scanned(params->catalogue, steps_at(steps, scan));
+    assert(table_is_copy(copy));
+    return divide_number_part(steps, scan, numbers_at(copy), top);
+}
+
 bool divide_local_joins(struct steps *steps, const struct divide_params *params,
-                        int scan, int top)
+                        int scan, int top, bool *local)
 {
     const struct members members = find_members(steps, params, scan, top);
-    for (unsigned i = 1; i < members.count; i++) {
+    bool done = true;
+    *local = members.count > 1;
+    for (unsigned i = 0; *local && done && i < members.count; i++) {
         struct step_scan *member = &steps_at(steps, members.scans[i])->scan;
-        assert(member->ranks == 0);
-        member->ranks = params->ranks;
-        member->local = true;
+        assert(i == 0 || member->ranks == 0);
+        member->local = i > 0;
+        done = divide_local_scan(steps, params, members.scans[i]);
     }
-    return members.count > 1;
+    return done;
+}
+
+bool divide_local_counts(const struct steps *steps,
+                         const struct divide_params *params, int scan, int top)
+{
+    return lies_by_hash(steps, params, scan)
+           && !divide_needs_numbers(steps, top)
+           && can_part(steps, params, scan, top);
 }
 
 /* ---------------------------------------------------------------- group -- */
@@ -416,9 +538,9 @@ static int first_scan(const struct steps *steps, int number)
     return number;
 }
 
-bool divide_local_group(const struct steps *steps,
-                        const struct divide_params *params, int top,
-                        const struct step_group *group)
+static bool is_whole_group(const struct steps *steps,
+                           const struct divide_params *params, int top,
+                           const struct step_group *group)
 {
     const int scan = first_scan(steps, top);
     if (!lies_by_hash(steps, params, scan))
@@ -437,4 +559,13 @@ bool divide_local_group(const struct steps *steps,
             return false;
     }
     return true;
+}
+
+bool divide_local_group(const struct steps *steps,
+                        const struct divide_params *params, int top)
+{
+    const struct step_group *group = divide_group_of(steps, top);
+    const int scan = first_scan(steps, top);
+    return group != NULL && is_whole_group(steps, params, top, group)
+           && can_part(steps, params, scan, top);
 }

@@ -245,6 +245,15 @@ static bool carry(struct steps *steps, int number, unsigned at, int *top)
                || put_last(steps, top, at));
 }
 
+bool divide_number_part(struct steps *steps, int scan, unsigned column,
+                        int *top)
+{
+    struct step *step = steps_at(steps, scan);
+    const unsigned at = step->column_count;
+    return output_column(&step->scan.program, column)
+           && add_column(steps, step, at) && carry(steps, scan, at, top);
+}
+
 /* Adds the numbers to the rows of an exchange. */
 static bool number_exchange(struct steps *steps, int exchange)
 {
@@ -280,11 +289,16 @@ bool divide_number_groups(struct steps *steps, int group)
     return add_least(steps, group);
 }
 
-bool divide_number_whole(struct steps *steps, int exchange, int group, int *top)
+bool divide_number_least(struct steps *steps, int group, int *top)
 {
     unsigned at = steps_at(steps, group)->column_count;
-    return number_exchange(steps, exchange) && add_least(steps, group)
-           && carry(steps, group, at, top);
+    return add_least(steps, group) && carry(steps, group, at, top);
+}
+
+bool divide_number_whole(struct steps *steps, int exchange, int group, int *top)
+{
+    return number_exchange(steps, exchange)
+           && divide_number_least(steps, group, top);
 }
 
 /* Adds the numbers to the keys of a sort, as the last one. */

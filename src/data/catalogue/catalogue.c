@@ -60,7 +60,11 @@ const struct table *catalogue_table(const struct catalogue *catalogue,
 const struct table *catalogue_table_id(const struct catalogue *catalogue,
                                        uint32_t id)
 {
-    return find_id(catalogue, id);
+    const bool copy = id < CATALOGUE_FILES && (id & CATALOGUE_COPY) != 0;
+    const struct table *table =
+        find_id(catalogue, copy ? id & ~CATALOGUE_COPY : id);
+
+    return table != NULL && copy ? table_copy(table) : table;
 }
 
 unsigned table_column(const struct table *table, const char *name)

@@ -74,7 +74,7 @@ struct column {
 };
 
 /* How a table of part files (data/file/part_files.h) lies in them, where that is
- * not by runs of its rows. */
+ * not by runs of its rows. By hash its rows lie in them once more. */
 enum { PART_KEYS_MAX = 8 };
 struct table_parts {
     uint32_t table;               /* its id                                  */
@@ -82,8 +82,12 @@ struct table_parts {
     unsigned key_count;           /* of `keys`; 0: it is whole in each part  */
     unsigned keys[PART_KEYS_MAX]; /* columns whose hash says in which part a
                                      row is                                  */
-    size_t *first; /* with keys, of each part: its first tablet; behind them
-                      how many there are                                     */
+    struct identity state; /* with keys, of the table's rows that are there  */
+    struct table *copy;    /* ... the rows as they lie there: parts_join();
+                              NULL: nobody asked for them                    */
+    size_t *first;         /* ... of each part, its first tablet of `copy`;
+                              behind them how many there are                 */
+    struct arena arena;    /* of both */
 };
 
 struct table {
@@ -195,6 +199,8 @@ struct conflict_target {
 
 /* Ids of tables that catalogue_join() took from a second database. */
 #define CATALOGUE_FILES 0x40000000u
+/* With this bit the id of a table is that of its copy by hash (struct table_parts). */
+#define CATALOGUE_COPY 0x20000000u
 
 /* A new catalogue with the tables of `catalogue`, and behind them those of
  * `files`, a database whose tables stand for files. NULL: no memory. */
@@ -207,7 +213,7 @@ const struct table *catalogue_file(const struct catalogue *catalogue,
 struct catalogue *catalogue_hold(struct catalogue *catalogue);
 void catalogue_release(struct catalogue *catalogue);
 
-/* The table of that name or id; NULL: there is none. */
+/* The table of that name or id, which may be a copy's; NULL: there is none. */
 const struct table *catalogue_table(const struct catalogue *catalogue,
                                     const char *name);
 const struct table *catalogue_table_id(const struct catalogue *catalogue,
@@ -270,8 +276,23 @@ bool table_facts_exact(const struct table *table, unsigned column);
  * the first tablet of which the middle is behind it. */
 enum { TABLE_SHARE_ALL = 1 << 16 };
 size_t table_share(const struct table *table, uint32_t share);
-/* In how many parts a table lies by hash; 0: it does not. */
-unsigned table_hash_parts(const struct table *table);
+/* A table's rows as they lie in parts by hash: its columns, and behind them the
+ * number that each row has in the table, which ascend in each part. Tablets of a
+ * part lie at their places in its file, behind as many times TABLE_PART_BYTES as
+ * part_place() says. NULL: there are none, or nobody asked for them. */
+#define TABLE_PART_BYTES (UINT64_C(1) << 48)
+const struct table *table_copy(const struct table *table);
+/* Whether it is such rows. */
+bool table_is_copy(const struct table *table);
+/* Makes them of the rows of each part, none of which has an edit. False: no
+ * memory. */
+bool table_parts_join(struct table_parts *parts, const struct table *table,
+                      const struct table *const *of_parts);
+void table_parts_finish(struct table_parts *parts); /* accepts zeroed */
+/* The place of what a part has at a place, among all that parts have; and the part of
+ * such a place. */
+uint64_t part_place(unsigned part, uint64_t offset);
+bool part_of_place(uint64_t place, unsigned *part, uint64_t *offset);
 /* Whether a tablet of the table has an edit. */
 bool table_has_edits(const struct table *table);
 /* The tablet that an edit is over: as it was written, without facts. */

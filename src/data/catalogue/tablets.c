@@ -96,12 +96,6 @@ static size_t tablet_from(const struct table *table, uint64_t row)
     return low;
 }
 
-unsigned table_hash_parts(const struct table *table)
-{
-    const struct table_parts *parts = table->parts;
-    return parts != NULL && parts->key_count > 0 ? parts->parts : 0;
-}
-
 size_t table_share(const struct table *table, uint32_t share)
 {
     assert(share <= TABLE_SHARE_ALL);

@@ -8,6 +8,7 @@
 #include "base/threads/stop.h"
 #include "data/check/check_run.h"
 #include "data/database/database_inner.h"
+#include "data/database/rows.h"
 #include "data/index/unique.h"
 #include "data/tablet/block.h"
 
@@ -204,6 +205,96 @@ static enum vdbq_status check_table(const struct check *check,
     return status;
 }
 
+/* --------------------------------------------------------------- copies -- */
+
+/* Numbers of the rows of a table's copy, as they are read. */
+struct numbers {
+    const struct check *check;
+    const struct table *table;
+    const struct table *copy;
+    uint8_t *seen; /* a bit for each row of the table */
+    int64_t next;  /* the least that the next row of the part may have */
+};
+
+static enum vdbq_status wrong_number(const struct numbers *numbers,
+                                     size_t tablet, int64_t number,
+                                     const char *what)
+{
+    const struct check *check = numbers->check;
+    unsigned part;
+    uint64_t offset;
+
+    part_of_place(numbers->copy->tablets[tablet].offset, &part, &offset);
+    return error_set(check->error, VDBQ_CORRUPT,
+                     "%s: table %s: a row of part %u has number %lld, %s",
+                     database_path(check->database), numbers->table->name, part,
+                     (long long)number, what);
+}
+
+static enum vdbq_status check_number(struct numbers *numbers, size_t tablet,
+                                     int64_t number)
+{
+    if (number < 0 || (uint64_t)number >= numbers->table->rows)
+        return wrong_number(numbers, tablet, number, "which no row has");
+    if (number < numbers->next)
+        return wrong_number(numbers, tablet, number, "less than one before it");
+    if ((numbers->seen[number / 8] >> number % 8 & 1) != 0)
+        return wrong_number(numbers, tablet, number,
+                            "which another row has, too");
+    numbers->seen[number / 8] |= (uint8_t)(1u << number % 8);
+    numbers->next = number + 1;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_numbers_of(struct numbers *numbers, size_t tablet)
+{
+    const struct check *check = numbers->check;
+    const unsigned columns = numbers->copy->column_count;
+    struct vdbq_vector *vectors = memory_zeroed(columns, sizeof *vectors);
+    struct rows rows = { 0 };
+    enum vdbq_status status = vectors != NULL ? stop_pause(check->error)
+                                              : error_no_memory(check->error);
+
+    if (status == VDBQ_OK)
+        status = rows_load(&rows, check->database, numbers->copy,
+                           &numbers->copy->tablets[tablet], check->error);
+    if (status == VDBQ_OK)
+        rows_vectors(&rows, vectors);
+    for (uint32_t i = 0; status == VDBQ_OK && i < rows.count; i++)
+        status = check_number(
+            numbers, tablet, ((const int64_t *)vectors[columns - 1].values)[i]);
+    rows_finish(&rows);
+    memory_release(vectors);
+    return judge(check, status);
+}
+
+/* The rows of a table that lies by hash as they lie in the parts: each of its numbers
+ * is there once, and they ascend. */
+static enum vdbq_status check_copy(const struct check *check,
+                                   const struct table *table)
+{
+    struct numbers numbers = { .check = check,
+                               .table = table,
+                               .copy = table_copy(table) };
+    enum vdbq_status status = VDBQ_OK;
+    size_t part = 0;
+
+    if (numbers.copy == NULL)
+        return VDBQ_OK;
+    numbers.seen = memory_zeroed((size_t)(table->rows / 8 + 1), 1);
+    if (numbers.seen == NULL)
+        return error_no_memory(check->error);
+    for (size_t i = 0; i < numbers.copy->tablet_count && status == VDBQ_OK;
+         i++) {
+        for (; part < table->parts->parts && table->parts->first[part] <= i;
+             part++)
+            numbers.next = 0;
+        status = check_numbers_of(&numbers, i);
+    }
+    memory_release(numbers.seen);
+    return status;
+}
+
 /* Heads of which one copy is whole, and lists behind the catalogue, which may be
  * ignored. */
 static enum vdbq_status check_heads(const struct check *check)
@@ -242,8 +333,12 @@ enum vdbq_status check_snapshot(const struct snapshot *snapshot,
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0;
-         i < snapshot->catalogue->table_count && status == VDBQ_OK; i++)
-        status = check_table(&check, &snapshot->catalogue->tables[i]);
+         i < snapshot->catalogue->table_count && status == VDBQ_OK; i++) {
+        const struct table *table = &snapshot->catalogue->tables[i];
+        status = check_table(&check, table);
+        if (status == VDBQ_OK)
+            status = check_copy(&check, table);
+    }
     return status;
 }
 
@@ -257,6 +352,8 @@ enum vdbq_status check_file(const struct database_params *params,
 
     if (status == VDBQ_OK)
         database_use_computer(check.database, compute, context);
+    if (status == VDBQ_OK)
+        status = judge(&check, database_join_parts(check.database, error));
     if (status == VDBQ_OK)
         status = snapshot_open(check.database, &snapshot, error);
     if (status == VDBQ_CORRUPT)

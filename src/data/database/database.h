@@ -28,6 +28,10 @@ const char *database_path(const struct database *database);
 unsigned database_parts(const struct database *database, uint64_t *number);
 /* From now on what each of them has is read in that one, if there is such a part. */
 void database_own_part(struct database *database, unsigned part);
+/* Has the rows of tables that lie by hash in them at hand (table_copy()). Fails with
+ * CORRUPT where these are not what the layout says, IO, NO_MEMORY. */
+enum vdbq_status database_join_parts(struct database *database,
+                                     struct error *error);
 /* Whether the file may be read on several threads at a time. */
 bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */

@@ -229,21 +229,29 @@ enum vdbq_status snapshot_is_old(const struct snapshot *snapshot, bool *old,
     return VDBQ_OK;
 }
 
-/* Adds the identities of a catalogue's tablets. */
+/* Adds the identities of a table's tablets; `table` may be NULL: none. */
+static bool add_tablets(const struct table *table, struct vector *identities)
+{
+    bool added = true;
+
+    for (size_t k = 0; table != NULL && k < table->tablet_count && added; k++) {
+        const struct tablet_ref *tablet = &table->tablets[k];
+        added = vector_append(identities, &tablet->identity, 1)
+                && (tablet->edit == NULL
+                    || vector_append(identities, &tablet->edit->base, 1));
+    }
+    return added;
+}
+
+/* Adds the identities of a catalogue's tablets, and of those of copies by hash. */
 static bool add_identities(const struct catalogue *catalogue,
                            struct vector *identities)
 {
     bool added = true;
 
-    for (size_t i = 0; i < catalogue->table_count && added; i++) {
-        const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count && added; k++) {
-            const struct tablet_ref *tablet = &table->tablets[k];
-            added = vector_append(identities, &tablet->identity, 1)
-                    && (tablet->edit == NULL
-                        || vector_append(identities, &tablet->edit->base, 1));
-        }
-    }
+    for (size_t i = 0; i < catalogue->table_count && added; i++)
+        added = add_tablets(&catalogue->tables[i], identities)
+                && add_tablets(table_copy(&catalogue->tables[i]), identities);
     return added;
 }
 

@@ -137,6 +137,12 @@ void part_own(struct os_file *file, unsigned part)
     file->own = part;
 }
 
+struct table_parts *part_tables(const struct os_file *file, size_t *count)
+{
+    *count = file->layout.table_count;
+    return file->layout.tables;
+}
+
 enum vdbq_status part_tell(struct os_file *file, struct catalogue *catalogue,
                            const char *folder, struct error *error)
 {
@@ -164,9 +170,16 @@ static struct os_file *file_of(const struct os_file *file,
     return part < parts ? file->parts[part] : file->whole;
 }
 
-/* The file that has what begins at a place, and how much of `size` lies in it. */
-static struct os_file *place(const struct os_file *file, uint64_t offset,
-                             uint64_t size, uint64_t *there)
+/* Where some bytes are. */
+struct place {
+    struct os_file *file;
+    uint64_t offset; /* in it                                    */
+    uint64_t size;   /* how much of what is wanted lies in it    */
+};
+
+/* The place of what begins at an offset of the database. */
+static struct place place_in_database(const struct os_file *file,
+                                      uint64_t offset, uint64_t size)
 {
     const struct part_layout *layout = &file->layout;
     const size_t at = part_range_at(layout, offset);
@@ -176,8 +189,20 @@ static struct os_file *place(const struct os_file *file, uint64_t offset,
     uint64_t left = size;
     if (range != NULL)
         left = (inside ? range->offset + range->size : range->offset) - offset;
-    *there = left < size ? left : size;
-    return inside ? file_of(file, range) : file->whole;
+    return (struct place){ inside ? file_of(file, range) : file->whole, offset,
+                           left < size ? left : size };
+}
+
+/* ... or at a part_place(). */
+static struct place place_of(const struct os_file *file, uint64_t offset,
+                             uint64_t size)
+{
+    unsigned part;
+    uint64_t inside;
+    if (!part_of_place(offset, &part, &inside))
+        return place_in_database(file, offset, size);
+    assert(part < file->layout.parts);
+    return (struct place){ file->parts[part], inside, size };
 }
 
 static int parts_read(struct os_file *file, void *bytes, size_t size,
@@ -185,11 +210,10 @@ static int parts_read(struct os_file *file, void *bytes, size_t size,
 {
     int failure = 0;
     for (size_t done = 0; failure == 0 && done < size;) {
-        uint64_t there;
-        struct os_file *of = place(file, offset + done, size - done, &there);
-        failure = os_files.read(of, (char *)bytes + done, (size_t)there,
-                                offset + done);
-        done += (size_t)there;
+        const struct place place = place_of(file, offset + done, size - done);
+        failure = os_files.read(place.file, (char *)bytes + done,
+                                (size_t)place.size, place.offset);
+        done += (size_t)place.size;
     }
     return failure;
 }
@@ -197,9 +221,8 @@ static int parts_read(struct os_file *file, void *bytes, size_t size,
 static int parts_map(struct os_file *file, uint64_t offset, uint64_t size,
                      const void **bytes)
 {
-    uint64_t there;
-    struct os_file *of = place(file, offset, size, &there);
-    return os_files.map(of, offset, size, bytes);
+    const struct place place = place_of(file, offset, size);
+    return os_files.map(place.file, place.offset, size, bytes);
 }
 
 static void parts_unmap(const void *bytes, uint64_t size)

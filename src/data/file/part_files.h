@@ -4,13 +4,18 @@
  * several files, one for each rank (docs/cluster.md).
  *
  *     FOLDER/layout   which bytes of the database are in which part, as text
- *     FOLDER/whole    the database file without the tablets that are shared out
- *                     (whose tables lie in parts by runs or by hash)
+ *     FOLDER/whole    the database file without the tablets of tables that lie in
+ *                     parts by runs
  *     FOLDER/part.0   its own tablets, at the places that they have in the
  *     ...             database; each an ordinary database of these rows
  *
  * All of it is read as if it were the one file, of which all places are what they
  * were: rows, their order and all plans are its own. Nothing writes to it.
+ *
+ * Rows of a table that lies by hash are in `whole`, and once more in parts, each of
+ * which has those of its keys, with their numbers, in the order of these. Their
+ * tablets are what the part's own catalogue says. They are read at part_place()s,
+ * once that is known (database_join_parts()).
  */
 #ifndef VDBQ_DATA_PART_FILES_H
 #define VDBQ_DATA_PART_FILES_H
@@ -76,6 +81,8 @@ extern const struct os_file_calls part_files;
 unsigned part_count(const struct os_file *file, uint64_t *database);
 /* From now on what each part has is read in this one. */
 void part_own(struct os_file *file, unsigned part);
+/* How its tables lie in parts, where not by runs. */
+struct table_parts *part_tables(const struct os_file *file, size_t *count);
 /* part_layout_tell() of a folder that is open. */
 enum vdbq_status part_tell(struct os_file *file, struct catalogue *catalogue,
                            const char *folder, struct error *error);

@@ -2,12 +2,15 @@
 /*
  * The layout of part files: see part_files.h. It is text, a line each:
  *
- *     vdbq parts 2
+ *     vdbq parts 3
  *     database ID           16 hexadecimal digits
  *     parts N
  *     part SUM              of each, in their order
- *     table ID N KEY...     of each that is whole in all parts (N is 0), or lies
- *                           in them by the hash of N columns
+ *     table ID 0            of each that is whole in all parts
+ *     table ID N KEY... STATE   of each that lies in them by the hash of N columns,
+ *                           once more: the state of its rows (identity rule 3), two
+ *                           times 16 hexadecimal digits. Where the database has
+ *                           another state, the parts have none of it
  *     range OFFSET SIZE P   of each, by their offsets, none within another; P is
  *                           the number of parts where each part has it
  *     end SUM               XXH3 of all bytes before this line
@@ -22,14 +25,14 @@
 #include "base/memory.h"
 #include "data/file/part_files.h"
 
-static const char magic[] = "vdbq parts 2\n";
+static const char magic[] = "vdbq parts 3\n";
 
 enum { LINE_LEAST = 10 }; /* bytes of the shortest line of a range or table */
 
 void part_layout_finish(struct part_layout *layout)
 {
     for (size_t i = 0; i < layout->table_count; i++)
-        memory_release(layout->tables[i].first);
+        table_parts_finish(&layout->tables[i]);
     memory_release(layout->tables);
     memory_release(layout->heads);
     memory_release(layout->ranges);
@@ -67,6 +70,9 @@ static void print_table(const struct table_parts *table, struct text *text)
     text_print(text, "table %" PRIu32 " %u", table->table, table->key_count);
     for (unsigned i = 0; i < table->key_count; i++)
         text_print(text, " %u", table->keys[i]);
+    if (table->key_count > 0)
+        text_print(text, " %016" PRIx64 " %016" PRIx64, table->state.origin,
+                   table->state.number);
     text_print(text, "\n");
 }
 
@@ -111,17 +117,26 @@ static uint64_t take(struct reader *reader, const char *word, int base)
     return number;
 }
 
+static void take_table(struct reader *reader, struct table_parts *table)
+{
+    table->table = (uint32_t)take(reader, "\ntable ", 10);
+    const uint64_t keys = take(reader, " ", 10);
+    reader->wrong |= keys > PART_KEYS_MAX;
+    table->key_count = reader->wrong ? 0 : (unsigned)keys;
+    for (unsigned i = 0; i < table->key_count; i++)
+        table->keys[i] = (unsigned)take(reader, " ", 10);
+    if (table->key_count == 0)
+        return;
+    table->state.origin = take(reader, " ", 16);
+    table->state.number = take(reader, " ", 16);
+}
+
 static void take_tables(struct reader *reader, struct part_layout *layout)
 {
     while (!reader->wrong && strncmp(reader->at, "\ntable ", 7) == 0) {
         struct table_parts *table = &layout->tables[layout->table_count++];
-        table->table = (uint32_t)take(reader, "\ntable ", 10);
         table->parts = layout->parts;
-        const uint64_t keys = take(reader, " ", 10);
-        reader->wrong |= keys > PART_KEYS_MAX;
-        table->key_count = reader->wrong ? 0 : (unsigned)keys;
-        for (unsigned i = 0; i < table->key_count; i++)
-            table->keys[i] = (unsigned)take(reader, " ", 10);
+        take_table(reader, table);
     }
 }
 
@@ -187,6 +202,19 @@ static int read_all(const char *path, char **bytes, size_t *length)
     return failure;
 }
 
+/* Why text is no layout. */
+static enum vdbq_status no_layout(const char *path, const char *text,
+                                  struct error *error)
+{
+    static const char others[] = "vdbq parts ";
+    if (strncmp(text, others, sizeof others - 1) != 0)
+        return error_set(error, VDBQ_CORRUPT, "%s: not a layout of part files",
+                         path);
+    error_set(error, VDBQ_CORRUPT,
+              "%s: a layout of part files of another version of vdbq", path);
+    return error_hint(error, "distribute the database again");
+}
+
 enum vdbq_status part_layout_read(const char *folder,
                                   struct part_layout *layout,
                                   struct error *error)
@@ -201,8 +229,7 @@ enum vdbq_status part_layout_read(const char *folder,
         status = error_set(error, VDBQ_IO, "%s: cannot read it: %s", path,
                            strerror(failure));
     else if (strncmp(text, magic, sizeof magic - 1) != 0)
-        status = error_set(error, VDBQ_CORRUPT,
-                           "%s: not a layout of part files", path);
+        status = no_layout(path, text, error);
     else if (!take_layout(text, length, layout))
         status = error_set(error, VDBQ_CORRUPT, "%s: it is damaged", path);
     memory_release(text);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tablets of a table lie in which part, of tables by hash and of those that
- * are whole in each part: see part_files.h. A layout is bytes of a file: what it
- * says of a table is proven by the table's columns and tablets.
+ * What a layout says of tables that lie in parts by hash, or are whole in each part:
+ * see part_files.h. A layout is bytes of a file: what it says of a table is proven by
+ * the table's columns and tablets.
  */
-#include <assert.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "data/file/part_files.h"
 
 static enum vdbq_status damaged(const char *folder, uint32_t table,
@@ -50,57 +46,21 @@ static bool is_whole(const struct part_layout *layout,
     return whole;
 }
 
-/* Notes where parts of a table begin; false: they do not lie one after another. */
-static bool find_first(const struct part_layout *layout,
-                       const struct table *table, size_t *first)
-{
-    unsigned part = 0;
-    for (size_t i = 0; i < table->tablet_count; i++) {
-        const unsigned has = part_of(layout, &table->tablets[i]);
-        if (has < part || has >= layout->parts)
-            return false;
-        while (part < has)
-            first[++part] = i;
-    }
-    while (part < layout->parts)
-        first[++part] = table->tablet_count;
-    return true;
-}
-
-static enum vdbq_status tell_keys(const struct part_layout *layout,
-                                  struct table_parts *parts,
-                                  const struct table *table, const char *folder,
-                                  struct error *error)
-{
-    assert(parts->parts == layout->parts);
-    if (parts->first == NULL)
-        parts->first =
-            memory_zeroed((size_t)parts->parts + 1, sizeof *parts->first);
-    if (parts->first == NULL)
-        return error_no_memory(error);
-    return find_first(layout, table, parts->first)
-               ? VDBQ_OK
-               : damaged(folder, table->id, "lies in no order of parts", error);
-}
-
 static enum vdbq_status tell(const struct part_layout *layout,
                              struct table_parts *parts,
                              struct catalogue *catalogue, const char *folder,
                              struct error *error)
 {
     const struct table *table = catalogue_table_id(catalogue, parts->table);
-    enum vdbq_status status = VDBQ_OK;
     if (table == NULL || table->parts != NULL)
         return damaged(folder, parts->table, "is not there once", error);
     if (!has_keys(parts, table))
         return damaged(folder, parts->table, "has no such columns", error);
-    if (parts->key_count > 0)
-        status = tell_keys(layout, parts, table, folder, error);
-    else if (!is_whole(layout, table))
-        status = damaged(folder, parts->table, "is not in each part", error);
-    if (status == VDBQ_OK)
+    if (parts->key_count == 0 && !is_whole(layout, table))
+        return damaged(folder, parts->table, "is not in each part", error);
+    if (parts->key_count == 0 || identity_equal(parts->state, table->state))
         catalogue->tables[table - catalogue->tables].parts = parts;
-    return status;
+    return VDBQ_OK; /* or the parts have rows of another state */
 }
 
 enum vdbq_status part_layout_tell(struct part_layout *layout,

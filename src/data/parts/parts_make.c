@@ -3,8 +3,8 @@
  * Makes part files: see parts_make.h. While the writer's place is taken the file
  * stays as it is. `whole` and each part are copies of it with holes where the
  * tablets of others are; in a part a commit then leaves the rows that it has. Where
- * tables lie by hash all that is made of a copy with their rows in the order of
- * parts.
+ * tables lie by hash the parts are made of a copy with their rows in the order of
+ * parts, in which all other tablets are where they were.
  */
 #include <assert.h>
 #include <errno.h>
@@ -18,30 +18,49 @@
 #include "data/file/part_files.h"
 #include "data/parts/parts_make.h"
 #include "data/parts/parts_order.h"
-#include "data/transaction/vacuum.h"
+#include "data/transaction/transaction.h"
 
-enum { COPY_BYTES = 1 << 20, WHOLE = PARTS_MAX };
+enum { COPY_BYTES = 1 << 20, WHOLE = PARTS_MAX, NOBODY };
+
+/* Of what files are copied. */
+struct copied {
+    struct database *source;
+    uint64_t size;             /* of its file                               */
+    struct part_range *ranges; /* bytes that not all have, by their offsets;
+                                  of NOBODY: none has                       */
+    size_t range_count;
+};
 
 struct making {
     const struct parts_params *params;
-    struct database *source; /* that is copied: the database, or its copy with
-                                rows in the order of parts                  */
-    const struct catalogue *catalogue; /* its state */
+    const struct catalogue *catalogue; /* the database's state */
     struct part_layout layout;
-    uint64_t size; /* of the source's file */
-    uint8_t *room; /* COPY_BYTES */
+    size_t **first; /* by table of the layout, of one that lies by hash: of
+                       each part, its first tablet in `ordered`             */
+    struct database *ordered; /* the copy with rows in the order of parts; NULL:
+                                 no table lies by hash                      */
+    struct copied whole;      /* of what `whole` is a copy, */
+    struct copied parts;      /* ... and parts are          */
+    uint8_t *room;            /* COPY_BYTES */
     struct error *error;
 };
 
 /* --------------------------------------------------------------- layout -- */
 
 /* How a table lies in the parts, where not by runs of its rows; NULL: so. */
-static struct table_parts *parts_of(const struct making *making, uint32_t table)
+static const struct table_parts *parts_of(const struct making *making,
+                                          uint32_t table)
 {
     for (size_t i = 0; i < making->layout.table_count; i++)
         if (making->layout.tables[i].table == table)
             return &making->layout.tables[i];
     return NULL;
+}
+
+static bool is_by_hash(const struct making *making, const struct table *table)
+{
+    const struct table_parts *parts = parts_of(making, table->id);
+    return parts != NULL && parts->key_count > 0;
 }
 
 static bool is_whole(const struct making *making, const struct table *table)
@@ -89,14 +108,11 @@ static enum vdbq_status name_table(struct making *making,
                          named->name);
     struct table_parts *parts = &layout->tables[layout->table_count++];
     *parts = (struct table_parts){ .table = table->id,
-                                   .parts = making->params->parts };
+                                   .parts = making->params->parts,
+                                   .state = table->state };
     for (unsigned i = 0; status == VDBQ_OK && i < named->key_count; i++)
         status = name_key(making, table, named->keys[i], parts);
-    if (status != VDBQ_OK || parts->key_count == 0)
-        return status;
-    parts->first =
-        memory_zeroed((size_t)parts->parts + 1, sizeof *parts->first);
-    return parts->first != NULL ? VDBQ_OK : error_no_memory(making->error);
+    return status;
 }
 
 static enum vdbq_status name_tables(struct making *making)
@@ -121,30 +137,27 @@ static size_t first_of(const struct making *making, const struct table *table,
     const uint64_t share =
         (uint64_t)TABLE_SHARE_ALL * part / making->params->parts;
     if (parts != NULL)
-        return parts->first[part];
+        return making->first[parts - making->layout.tables][part];
     return part < making->params->parts ? table_share(table, (uint32_t)share)
                                         : table->tablet_count;
 }
 
-static void add_tablets(struct making *making, const struct table *table,
+static void add_tablets(struct copied *copied, const struct table *table,
                         size_t first, size_t end, unsigned part)
 {
     for (size_t i = first; i < end; i++)
-        making->layout.ranges[making->layout.range_count++] =
+        copied->ranges[copied->range_count++] =
             (struct part_range){ table->tablets[i].offset,
                                  page_round(table->tablets[i].size_bytes),
                                  part };
 }
 
-static void add_table(struct making *making, const struct table *table)
+/* Adds the tablets of a table that is shared out, in the state that is copied. */
+static void add_shared(const struct making *making, struct copied *copied,
+                       const struct table *table)
 {
-    const unsigned parts = making->params->parts;
-    if (is_whole(making, table)) {
-        add_tablets(making, table, 0, table->tablet_count, parts);
-        return;
-    }
-    for (unsigned k = 0; k < parts; k++)
-        add_tablets(making, table, first_of(making, table, k),
+    for (unsigned k = 0; k < making->params->parts; k++)
+        add_tablets(copied, table, first_of(making, table, k),
                     first_of(making, table, k + 1), k);
 }
 
@@ -154,22 +167,54 @@ static int by_offset(const void *a, const void *b)
     return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-static enum vdbq_status make_layout(struct making *making)
+static size_t count_tablets(const struct catalogue *catalogue)
 {
-    const struct catalogue *catalogue = making->catalogue;
-    struct part_layout *layout = &making->layout;
     size_t tablets = 0;
     for (size_t i = 0; i < catalogue->table_count; i++)
         tablets += catalogue->tables[i].tablet_count;
+    return tablets;
+}
+
+/* Lists what not all files have. Where a table lies by hash `whole` has its tablets,
+ * and the parts have those of the copy. */
+static enum vdbq_status list_ranges(struct making *making,
+                                    struct copied *copied)
+{
+    const struct catalogue *catalogue = making->catalogue;
+    const bool of_parts = copied == &making->parts && making->ordered != NULL;
+    size_t most = count_tablets(catalogue);
+    if (of_parts)
+        most += count_tablets(making->ordered->current);
+    copied->ranges = memory_zeroed(most + 1, sizeof *copied->ranges);
+    if (copied->ranges == NULL)
+        return error_no_memory(making->error);
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        if (is_whole(making, table))
+            add_tablets(copied, table, 0, table->tablet_count,
+                        making->params->parts);
+        else if (!is_by_hash(making, table))
+            add_shared(making, copied, table);
+        else if (of_parts) {
+            add_tablets(copied, table, 0, table->tablet_count, NOBODY);
+            add_shared(making, copied,
+                       catalogue_table_id(making->ordered->current, table->id));
+        }
+    }
+    qsort(copied->ranges, copied->range_count, sizeof *copied->ranges,
+          by_offset);
+    return file_size(&copied->source->file, &copied->size, making->error);
+}
+
+static enum vdbq_status make_layout(struct making *making)
+{
+    struct part_layout *layout = &making->layout;
     layout->parts = making->params->parts;
     layout->heads = memory_zeroed(layout->parts, sizeof *layout->heads);
-    layout->ranges = memory_zeroed(tablets + 1, sizeof *layout->ranges);
-    if (layout->heads == NULL || layout->ranges == NULL)
+    if (layout->heads == NULL)
         return error_no_memory(making->error);
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        add_table(making, &catalogue->tables[i]);
-    qsort(layout->ranges, layout->range_count, sizeof *layout->ranges,
-          by_offset);
+    layout->ranges = making->whole.ranges;
+    layout->range_count = making->whole.range_count;
     return os_random(&layout->database) == 0
                ? VDBQ_OK
                : error_set(making->error, VDBQ_IO, "%s",
@@ -187,8 +232,9 @@ static enum vdbq_status failed(const struct making *making, const char *path,
                      strerror(failure));
 }
 
-/* Copies bytes of the database to their place in a file. */
-static enum vdbq_status copy(const struct making *making, struct os_file *to,
+/* Copies bytes to their place in a file. */
+static enum vdbq_status copy(const struct making *making,
+                             struct database *source, struct os_file *to,
                              const char *path, uint64_t offset, uint64_t end)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -197,8 +243,8 @@ static enum vdbq_status copy(const struct making *making, struct os_file *to,
         const size_t size = left < COPY_BYTES ? (size_t)left : COPY_BYTES;
         if (stop_asked())
             return error_cancelled(making->error);
-        status = file_read(&making->source->file, making->room, size, offset,
-                           making->error);
+        status =
+            file_read(&source->file, making->room, size, offset, making->error);
         int failure = status == VDBQ_OK
                           ? os_files.write(to, making->room, size, offset)
                           : 0;
@@ -211,34 +257,36 @@ static enum vdbq_status copy(const struct making *making, struct os_file *to,
 
 /* Copies all but what is in parts other than `part`. */
 static enum vdbq_status copy_all(const struct making *making,
+                                 const struct copied *copied,
                                  struct os_file *to, const char *path,
                                  unsigned part)
 {
-    const struct part_layout *layout = &making->layout;
+    struct database *source = copied->source;
     enum vdbq_status status = VDBQ_OK;
     uint64_t at = 0;
-    for (size_t i = 0; status == VDBQ_OK && i < layout->range_count; i++) {
-        const struct part_range *range = &layout->ranges[i];
-        if (range->part == part || range->part == layout->parts)
+    for (size_t i = 0; status == VDBQ_OK && i < copied->range_count; i++) {
+        const struct part_range *range = &copied->ranges[i];
+        if (range->part == part || range->part == making->params->parts)
             continue;
-        status = copy(making, to, path, at, range->offset);
+        status = copy(making, source, to, path, at, range->offset);
         at = range->offset + range->size;
     }
-    return status == VDBQ_OK ? copy(making, to, path, at, making->size)
+    return status == VDBQ_OK ? copy(making, source, to, path, at, copied->size)
                              : status;
 }
 
 /* Makes `whole`, or the copy that becomes a part. */
-static enum vdbq_status make_copy(const struct making *making, const char *path,
+static enum vdbq_status make_copy(const struct making *making,
+                                  const struct copied *copied, const char *path,
                                   unsigned part)
 {
     struct os_file *file = NULL;
     enum vdbq_status status = VDBQ_OK;
     int failure = os_files.open(path, OS_OPEN_CREATE, &file);
     if (failure == 0)
-        failure = os_files.truncate(file, making->size);
+        failure = os_files.truncate(file, copied->size);
     if (failure == 0)
-        status = copy_all(making, file, path, part);
+        status = copy_all(making, copied, file, path, part);
     if (failure == 0 && status == VDBQ_OK)
         failure = os_files.sync(file);
     os_files.close(file);
@@ -292,7 +340,7 @@ static enum vdbq_status make_part(struct making *making, unsigned part)
     struct database *database = NULL;
     char path[PART_PATH_MAX];
     part_path_of(making->params->folder, part, path);
-    enum vdbq_status status = make_copy(making, path, part);
+    enum vdbq_status status = make_copy(making, &making->parts, path, part);
     if (status == VDBQ_OK)
         status = open_copy(making, path, &database);
     if (status != VDBQ_OK)
@@ -318,6 +366,8 @@ static enum vdbq_status check_state(const struct making *making)
         &database, making->error);
     assert(status != VDBQ_OK
            || database->current->generation == making->catalogue->generation);
+    if (status == VDBQ_OK)
+        status = database_join_parts(database, making->error);
     database_close(database);
     return status;
 }
@@ -351,48 +401,54 @@ static bool any_hash(const struct making *making)
     return any;
 }
 
-/* Puts rows of a copy in the order of parts. */
-static enum vdbq_status order_rows(const struct making *making,
-                                   struct database *database)
+/* Puts rows of the copy in the order of parts. No space is made free: all other
+ * tablets are to stay where they are. */
+static enum vdbq_status order_rows(struct making *making)
 {
     const struct part_layout *layout = &making->layout;
+    const size_t places = (size_t)making->params->parts + 1;
     struct transaction *transaction;
-    struct vacuum vacuum;
     enum vdbq_status status =
-        transaction_begin(database, &transaction, making->error);
+        transaction_begin(making->ordered, &transaction, making->error);
     if (status != VDBQ_OK)
         return status;
-    for (size_t i = 0; status == VDBQ_OK && i < layout->table_count; i++)
-        if (layout->tables[i].key_count > 0)
-            status =
-                parts_order(transaction, &layout->tables[i], making->error);
-    if (status != VDBQ_OK) {
-        transaction_abort(transaction);
-        return status;
+    for (size_t i = 0; status == VDBQ_OK && i < layout->table_count; i++) {
+        if (layout->tables[i].key_count == 0)
+            continue;
+        making->first[i] = memory_zeroed(places, sizeof **making->first);
+        status = making->first[i] == NULL
+                     ? error_no_memory(making->error)
+                     : parts_order(transaction, &layout->tables[i],
+                                   making->first[i], making->error);
     }
-    status = transaction_commit(transaction, making->error);
-    return status == VDBQ_OK ? database_vacuum(database, &vacuum, making->error)
-                             : status;
+    if (status == VDBQ_OK)
+        return transaction_commit(transaction, making->error);
+    transaction_abort(transaction);
+    return status;
 }
 
-/* Has all be made of a copy with rows in the order of parts, which the caller
- * closes; it has no name any more. */
-static enum vdbq_status order_source(struct making *making,
-                                     struct database **ordered)
+/* Has parts be made of a copy with rows in the order of parts; it has no name any
+ * more. */
+static enum vdbq_status order_source(struct making *making)
 {
+    struct copied all = { .source = making->params->database };
     char path[PART_PATH_MAX];
     part_path(making->params->folder, "ordered", path);
-    enum vdbq_status status = make_copy(making, path, WHOLE);
+    making->first =
+        memory_zeroed(making->layout.table_count, sizeof *making->first);
+    if (making->first == NULL)
+        return error_no_memory(making->error);
+    enum vdbq_status status =
+        file_size(&all.source->file, &all.size, making->error);
     if (status == VDBQ_OK)
-        status = open_copy(making, path, ordered);
+        status = make_copy(making, &all, path, WHOLE);
     if (status == VDBQ_OK)
-        status = order_rows(making, *ordered);
+        status = open_copy(making, path, &making->ordered);
+    if (status == VDBQ_OK)
+        status = order_rows(making);
     unlink(path);
-    if (status != VDBQ_OK)
-        return status;
-    making->source = *ordered;
-    making->catalogue = (*ordered)->current;
-    return file_size(&making->source->file, &making->size, making->error);
+    making->parts.source = making->ordered;
+    return status;
 }
 
 /* ------------------------------------------------------------------ make -- */
@@ -400,22 +456,37 @@ static enum vdbq_status order_source(struct making *making,
 static enum vdbq_status make_files(struct making *making)
 {
     char path[PART_PATH_MAX];
-    struct database *ordered = NULL;
-    enum vdbq_status status =
-        any_hash(making) ? order_source(making, &ordered) : VDBQ_OK;
+    making->whole.source = making->parts.source = making->params->database;
+    enum vdbq_status status = any_hash(making) ? order_source(making) : VDBQ_OK;
+    if (status == VDBQ_OK)
+        status = list_ranges(making, &making->whole);
+    if (status == VDBQ_OK)
+        status = list_ranges(making, &making->parts);
     if (status == VDBQ_OK)
         status = make_layout(making);
     part_path(making->params->folder, "whole", path);
     if (status == VDBQ_OK)
-        status = make_copy(making, path, WHOLE);
+        status = make_copy(making, &making->whole, path, WHOLE);
     for (unsigned k = 0; status == VDBQ_OK && k < making->params->parts; k++)
         status = make_part(making, k);
     if (status == VDBQ_OK)
         status = write_layout(making);
-    if (status == VDBQ_OK)
-        status = check_state(making);
-    database_close(ordered);
-    return status;
+    return status == VDBQ_OK ? check_state(making) : status;
+}
+
+/* Lets go what was needed. The layout's ranges are those of `whole`. */
+static void finish(struct making *making)
+{
+    for (size_t i = 0; making->first != NULL && i < making->layout.table_count;
+         i++)
+        memory_release(making->first[i]);
+    memory_release(making->first);
+    if (making->layout.ranges == NULL)
+        memory_release(making->whole.ranges);
+    memory_release(making->parts.ranges);
+    memory_release(making->room);
+    part_layout_finish(&making->layout);
+    database_close(making->ordered);
 }
 
 static void remove_files(const struct making *making)
@@ -449,9 +520,6 @@ static enum vdbq_status make_folder(struct making *making)
     enum vdbq_status status = name_tables(making);
     if (status == VDBQ_OK)
         status = check_written(making);
-    if (status == VDBQ_OK)
-        status = file_size(&making->params->database->file, &making->size,
-                           making->error);
     if (status != VDBQ_OK)
         return status;
     if (mkdir(making->params->folder, 0777) != 0)
@@ -465,9 +533,7 @@ static enum vdbq_status make_folder(struct making *making)
 enum vdbq_status parts_make(const struct parts_params *params,
                             struct error *error)
 {
-    struct making making = { .params = params,
-                             .source = params->database,
-                             .error = error };
+    struct making making = { .params = params, .error = error };
     struct transaction *transaction;
     assert(params->parts > 0 && params->parts <= PARTS_MAX);
     enum vdbq_status status =
@@ -478,8 +544,7 @@ enum vdbq_status parts_make(const struct parts_params *params,
     making.room = memory_zeroed(COPY_BYTES, 1);
     status =
         making.room == NULL ? error_no_memory(error) : make_folder(&making);
-    memory_release(making.room);
-    part_layout_finish(&making.layout);
+    finish(&making);
     transaction_abort(transaction);
     return status;
 }

@@ -18,8 +18,10 @@ enum { NULL_HASH = 0x5eed };
 struct ordering {
     struct transaction *transaction;
     const struct table_parts *parts;
+    size_t *first;                /* of each part: its first tablet   */
     const struct table *from;     /* the table as it was              */
-    const struct table *to;       /* ... without rows, in the draft   */
+    const struct table *to;       /* ... without rows, in the draft, with
+                                     numbers behind its columns        */
     struct new_rows *new_rows;    /* that come to it                  */
     struct vdbq_vector *vectors;  /* one a column, of rows of a tablet */
     struct vdbq_vector *selected; /* ... of those of one part         */
@@ -94,13 +96,26 @@ static bool select_values(const struct vdbq_vector *from, const uint32_t *list,
     return true;
 }
 
-/* Adds the listed rows. */
-static enum vdbq_status add_listed(struct ordering *ordering,
+/* The numbers of the listed rows, the first of all being `first`; false: no memory. */
+static bool number_rows(uint64_t first, const uint32_t *list, uint32_t count,
+                        struct arena *arena, struct vdbq_vector *to)
+{
+    int64_t *numbers = arena_alloc(arena, count * sizeof *numbers);
+    for (uint32_t i = 0; numbers != NULL && i < count; i++)
+        numbers[i] = (int64_t)(first + list[i]);
+    *to = (struct vdbq_vector){ .type = VDBQ_BIGINT, .values = numbers };
+    return numbers != NULL;
+}
+
+/* Adds the listed rows, the first of all being number `first`. */
+static enum vdbq_status add_listed(struct ordering *ordering, uint64_t first,
                                    const uint32_t *list, uint32_t count)
 {
+    const unsigned columns = ordering->from->column_count;
     struct arena arena = { 0 };
-    bool made = true;
-    for (unsigned i = 0; made && i < ordering->from->column_count; i++)
+    bool made =
+        number_rows(first, list, count, &arena, &ordering->selected[columns]);
+    for (unsigned i = 0; made && i < columns; i++)
         made = select_values(&ordering->vectors[i], list, count, &arena,
                              &ordering->selected[i]);
     enum vdbq_status status =
@@ -131,7 +146,7 @@ static enum vdbq_status add_tablet(struct ordering *ordering,
         status = list == NULL ? error_no_memory(ordering->error) : VDBQ_OK;
     }
     if (status == VDBQ_OK && count > 0)
-        status = add_listed(ordering, list, count);
+        status = add_listed(ordering, tablet->row_first, list, count);
     memory_release(list);
     rows_finish(&rows);
     return status;
@@ -142,6 +157,7 @@ static enum vdbq_status add_parts(struct ordering *ordering)
     const struct table *from = ordering->from;
     enum vdbq_status status = VDBQ_OK;
     for (unsigned part = 0; part < ordering->parts->parts; part++) {
+        ordering->first[part] = ordering->new_rows->written.count;
         for (size_t i = 0; status == VDBQ_OK && i < from->tablet_count; i++)
             status = add_tablet(ordering, &from->tablets[i], part);
         if (status == VDBQ_OK)
@@ -150,17 +166,59 @@ static enum vdbq_status add_parts(struct ordering *ordering)
                              ordering->to, ordering->error);
         if (status != VDBQ_OK)
             return status;
-        ordering->parts->first[part + 1] = ordering->new_rows->written.count;
     }
+    ordering->first[ordering->parts->parts] = ordering->new_rows->written.count;
     return VDBQ_OK;
 }
 
-/* Takes all rows out of the table, and gives it those of the former state. */
+/* A name for the numbers that no column has. */
+static bool name_numbers(const struct table *table, struct text *name)
+{
+    text_print(name, "row_number");
+    while (!name->failed
+           && table_column(table, name->bytes) < table->column_count)
+        text_print(name, "_");
+    return !name->failed;
+}
+
+/* Gives the table, in the draft, a column of numbers, and takes its rows out. */
+static enum vdbq_status widen(struct ordering *ordering, const char *name)
+{
+    const struct table *from = ordering->from;
+    const unsigned count = from->column_count;
+    struct column *columns = memory_zeroed((size_t)count + 1, sizeof *columns);
+    int *were = memory_zeroed((size_t)count + 1, sizeof *were);
+    enum vdbq_status status = error_no_memory(ordering->error);
+    if (columns != NULL && were != NULL) {
+        memcpy(columns, from->columns, count * sizeof *columns);
+        columns[count] = (struct column){ .name = name,
+                                          .type = VDBQ_BIGINT,
+                                          .not_null = true };
+        for (unsigned i = 0; i < count; i++)
+            were[i] = (int)i;
+        were[count] = -1;
+        status =
+            transaction_alter(ordering->transaction,
+                              &(struct alteration){ .table_id = from->id,
+                                                    .columns = columns,
+                                                    .column_count = count + 1,
+                                                    .from = were },
+                              ordering->error);
+    }
+    memory_release(columns);
+    memory_release(were);
+    return status;
+}
+
+/* Gives the table, in the draft, numbers, and the rows of the former state. */
 static enum vdbq_status order_table(struct ordering *ordering)
 {
     const uint32_t id = ordering->parts->table;
-    enum vdbq_status status =
-        transaction_clear(ordering->transaction, id, ordering->error);
+    struct text name = { 0 };
+    enum vdbq_status status = name_numbers(ordering->from, &name)
+                                  ? widen(ordering, name.bytes)
+                                  : error_no_memory(ordering->error);
+    text_finish(&name);
     if (status != VDBQ_OK)
         return status;
     ordering->to =
@@ -175,19 +233,20 @@ static enum vdbq_status order_table(struct ordering *ordering)
 }
 
 enum vdbq_status parts_order(struct transaction *transaction,
-                             const struct table_parts *parts,
+                             const struct table_parts *parts, size_t *first,
                              struct error *error)
 {
     struct catalogue *former = catalogue_hold(transaction->draft);
     const struct table *from = catalogue_table_id(former, parts->table);
-    assert(from != NULL && parts->first != NULL);
+    assert(from != NULL);
     struct vdbq_vector *vectors =
-        memory_zeroed(2 * (size_t)from->column_count, sizeof *vectors);
+        memory_zeroed(2 * (size_t)from->column_count + 1, sizeof *vectors);
     enum vdbq_status status = vectors == NULL
                                   ? error_no_memory(error)
                                   : order_table(&(struct ordering){
                                       .transaction = transaction,
                                       .parts = parts,
+                                      .first = first,
                                       .from = from,
                                       .vectors = vectors,
                                       .selected = vectors + from->column_count,

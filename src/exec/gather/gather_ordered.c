@@ -23,6 +23,9 @@ struct gather_ordered {
     struct gather_batches batches;
     struct ordered_source *sources; /* one a rank                           */
     unsigned count;                 /* of them                              */
+    struct ordered_source *last;    /* of the row that was listed last      */
+    int64_t number;                 /* ... its number                       */
+    bool wrong;                     /* numbers were not as they should be   */
     uint32_t *ranks;                /* of each row that is given: its rank  */
     uint32_t *rows;                 /* ... and its row of the rank's batch  */
     struct vdbq_vector *vectors;    /* of the batch that is given           */
@@ -113,6 +116,20 @@ static struct ordered_source *find_least(const struct gather_ordered *gather)
     return least;
 }
 
+/* Numbers come out of files: whether those of a rank do not fall, and no other has
+ * the same. */
+static void look_at_number(struct gather_ordered *gather,
+                           struct ordered_source *source)
+{
+    const int64_t number = number_of(source);
+    gather->wrong |=
+        gather->last != NULL
+        && (number < gather->number
+            || (number == gather->number && source != gather->last));
+    gather->last = source;
+    gather->number = number;
+}
+
 /* Lists the next rows, until there are enough or those of one rank at hand are
  * all listed: how many. */
 static uint64_t list_rows(struct gather_ordered *gather)
@@ -120,6 +137,7 @@ static uint64_t list_rows(struct gather_ordered *gather)
     struct ordered_source *least = find_least(gather);
     uint64_t count = 0;
     while (least != NULL && count < GATHER_ROWS) {
+        look_at_number(gather, least);
         gather->ranks[count] = least->rows.rank;
         gather->rows[count++] = (uint32_t)least->next++;
         least = least->next < least->batch.rows ? find_least(gather) : NULL;
@@ -146,6 +164,16 @@ static void copy_column(struct gather_ordered *gather, unsigned column,
     }
 }
 
+static enum vdbq_status wrong_numbers(struct vdbq_batch *batch,
+                                      struct error *error)
+{
+    batch->rows = 0;
+    error_set(error, VDBQ_CORRUPT,
+              "the part files are damaged: numbers of rows do not ascend, or "
+              "two rows have the same");
+    return error_hint(error, "distribute the database again");
+}
+
 /* The next rows of all ranks. */
 static enum vdbq_status merge(struct gather_ordered *gather,
                               struct vdbq_batch *batch, struct error *error)
@@ -156,6 +184,8 @@ static enum vdbq_status merge(struct gather_ordered *gather,
     if (status != VDBQ_OK)
         return status;
     batch->rows = list_rows(gather);
+    if (gather->wrong)
+        return wrong_numbers(batch, error);
     batch->columns = gather->head.step->column_count;
     batch->column = gather->vectors;
     for (unsigned i = 0; i < batch->columns; i++)

@@ -34,7 +34,8 @@ void walk_share(struct walk *walk, const struct ranks *ranks)
     const struct table *table = walk->table;
     assert(walk->tablet == 0 && walk->row == 0);
     assert(ranks->share_first <= ranks->share_end);
-    if (table_hash_parts(table) == ranks->count) {
+    if (table_is_copy(table)) {
+        assert(table->parts->parts == ranks->count);
         walk->tablet = walk->ahead = table->parts->first[ranks->rank];
         walk->end = table->parts->first[ranks->rank + 1];
         return;
