@@ -240,6 +240,8 @@ def test_answers():
         assert wanted[0].count('\n') > 1000, wanted
         got = run(alone(folder), sql)
         assert got == wanted, f'{layout}: alone:\n{first_difference(got, wanted)}'
+        plans = FIXED.replace('    select', '    explain select')
+        assert run(alone(folder), plans) == run(alone(database), plans), layout
         for exchange in ('auto', 'on') if count > 1 else ('auto',):
             got = run(ranks(count, folder), sql, VDBQ_EXCHANGE=exchange)
             assert got == wanted, f'{layout}: {count} {exchange}:\n{first_difference(got, wanted)}'
