@@ -276,6 +276,9 @@ bool table_facts_exact(const struct table *table, unsigned column);
  * the first tablet of which the middle is behind it. */
 enum { TABLE_SHARE_ALL = 1 << 16 };
 size_t table_share(const struct table *table, uint32_t share);
+/* Whether values of a column have a hash, by which equal ones are in one part: not
+ * floats, of which 0.0 equals -0.0, nor texts that are equal by a COLLATE. */
+bool column_has_hash(const struct column *column);
 /* A table's rows as they lie in parts by hash: its columns, and behind them the
  * number that each row has in the table, which ascend in each part. Tablets of a
  * part lie at their places in its file, behind as many times TABLE_PART_BYTES as

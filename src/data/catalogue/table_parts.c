@@ -6,7 +6,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/type.h"
 #include "data/catalogue/catalogue_inner.h"
+
+bool column_has_hash(const struct column *column)
+{
+    return type_is_integer(column->type)
+           || (column->type == VDBQ_TEXT
+               && column->collation == COLLATION_BINARY);
+}
 
 uint64_t part_place(unsigned part, uint64_t offset)
 {

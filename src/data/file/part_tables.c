@@ -27,12 +27,13 @@ static unsigned part_of(const struct part_layout *layout,
     return layout->ranges[at].part;
 }
 
-/* Whether the keys are columns of the table. */
+/* Whether the keys are columns of the table that have a hash. */
 static bool has_keys(const struct table_parts *parts, const struct table *table)
 {
     bool has = true;
     for (unsigned i = 0; i < parts->key_count; i++)
-        has &= parts->keys[i] < table->column_count;
+        has &= parts->keys[i] < table->column_count
+               && column_has_hash(&table->columns[parts->keys[i]]);
     return has;
 }
 

@@ -81,7 +81,7 @@ static enum vdbq_status name_key(const struct making *making,
     if (parts->key_count == PART_KEYS_MAX)
         return error_set(making->error, VDBQ_LIMIT,
                          "a hash is of %d columns at most", PART_KEYS_MAX);
-    if (!parts_hashable(&table->columns[column])) {
+    if (!column_has_hash(&table->columns[column])) {
         error_set(making->error, VDBQ_TYPE,
                   "column %s of table %s has no hash: its values can be equal "
                   "and have other bytes",

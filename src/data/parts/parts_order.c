@@ -28,13 +28,6 @@ struct ordering {
     struct error *error;
 };
 
-bool parts_hashable(const struct column *column)
-{
-    return type_is_integer(column->type)
-           || (column->type == VDBQ_TEXT
-               && column->collation == COLLATION_BINARY);
-}
-
 /* The hash of a value, with that of those before it. */
 static uint64_t hash_value(const struct vdbq_vector *vector, uint64_t row,
                            uint64_t before)

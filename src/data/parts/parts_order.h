@@ -8,9 +8,6 @@
 
 #include "data/transaction/transaction.h"
 
-/* Whether values of a column have a hash, by which equal ones are in one part: not
- * floats, of which 0.0 equals -0.0, nor texts that are equal by a COLLATE. */
-bool parts_hashable(const struct column *column);
 /* The part of a row: the same for equal keys, whatever type an integer has. */
 unsigned parts_of_row(const struct table_parts *parts,
                       const struct vdbq_vector *vectors, uint64_t row);
