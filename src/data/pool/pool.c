@@ -30,7 +30,7 @@
 #include "data/pool/pool_inner.h"
 
 enum {
-    THREADS_MAX = 8,  /* that load; they are not more than the cores      */
+    THREADS_MAX = 32, /* that load; they are not more than the cores      */
     PROOFS_SHARE = 64 /* of the budget, at most, goes to what is proven   */
 };
 #define PROOFS_LEAST (UINT64_C(1) << 16)

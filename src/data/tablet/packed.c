@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "base/type.h"
 
 /* The codes of neighbouring rows, one a lane. */
@@ -106,7 +107,8 @@ static void packed_write(const struct encoding_source *source,
 /* --------------------------------------------------------------- read -- */
 
 /* The codes of the rows from `row` on, a multiple of PACKED_LANES. */
-static struct lanes decode(const struct encoded_column *from, uint32_t row)
+static inline struct lanes decode(const struct encoded_column *from,
+                                  uint32_t row)
 {
     const uint32_t *words = (const uint32_t *)(const void *)from->values;
     unsigned bits = from->column->bits;
@@ -197,8 +199,8 @@ struct packed_range {
 };
 
 /* Takes codes in, of which none is NULL. */
-static void take(const struct lanes *lanes, struct lanes *low,
-                 struct lanes *high)
+static inline void take(const struct lanes *lanes, struct lanes *low,
+                        struct lanes *high)
 {
     EACH_LANE
     {
@@ -206,6 +208,23 @@ static void take(const struct lanes *lanes, struct lanes *low,
         low->code[lane] = code < low->code[lane] ? code : low->code[lane];
         high->code[lane] = code > high->code[lane] ? code : high->code[lane];
     }
+}
+
+/* Takes in the first rows, as many as fill lanes, of which none is NULL. A tablet's
+ * first load spends most of its time here. */
+PARALLEL_CLONES
+static void take_whole_lanes(const struct encoded_column *from,
+                             struct lanes *low, struct lanes *high)
+{
+    struct lanes least = *low, most = *high;
+
+    for (uint32_t row = 0; from->rows - row >= PACKED_LANES;
+         row += PACKED_LANES) {
+        struct lanes lanes = decode(from, row);
+        take(&lanes, &least, &most);
+    }
+    *low = least;
+    *high = most;
 }
 
 /* Takes in one row, NULL or not. */
@@ -224,18 +243,19 @@ static struct packed_range packed_range(const struct encoded_column *from)
 {
     struct packed_range range = { .minimum = UINT32_MAX };
     struct lanes low, high;
+    uint32_t row = 0;
 
     memset(&low, 0xff, sizeof low);
     memset(&high, 0, sizeof high);
-    for (uint32_t row = 0; row < from->rows; row += PACKED_LANES) {
+    if (from->null_bits == NULL) {
+        take_whole_lanes(from, &low, &high);
+        row = from->rows / PACKED_LANES * PACKED_LANES;
+    }
+    for (; row < from->rows; row += PACKED_LANES) {
         struct lanes lanes = decode(from, row);
         uint32_t left = from->rows - row;
-        if (from->null_bits == NULL && left >= PACKED_LANES)
-            take(&lanes, &low, &high);
-        else
-            for (uint32_t i = 0; i < PACKED_LANES && i < left; i++)
-                take_one(lanes.code[i], null_bit(from->null_bits, row + i),
-                         &range);
+        for (uint32_t i = 0; i < PACKED_LANES && i < left; i++)
+            take_one(lanes.code[i], null_bit(from->null_bits, row + i), &range);
     }
     EACH_LANE
     {
