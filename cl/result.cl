@@ -6,6 +6,63 @@
  */
 #if VDBQ_GROUP > 1
 
+/* The state of a step of another group, as soon as it knows its count. */
+static u32 state_of(volatile GLOBAL const u32 *other)
+{
+    u32 state;
+    do
+        state = *other;
+    while (state == 0);
+    return state;
+}
+
+#if WARP > 1
+
+/* The counts of the items before this one, and with them: within a warp by its
+ * own words, then with those of the warps before. */
+static u32 sum_up_to(struct machine *m, u32 count)
+{
+    u32 lane = m->item % WARP, warp = m->item / WARP, sum = count;
+    LOCAL u32 *sums = m->shared->sums;
+    for (u32 by = 1; by < WARP; by *= 2) {
+        u32 before = warp_before(sum, by);
+        sum += lane >= by ? before : 0;
+    }
+    if (lane == WARP - 1)
+        sums[warp] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (u32 i = 0; i < VDBQ_GROUP / WARP - 1; i++)
+        sum += i < warp ? sums[i] : 0;
+    return sum;
+}
+
+/* The rows that the steps before this one kept. The first warp looks at as many
+ * of them at once, its first item at the nearest; those up to the nearest of which the
+ * end is known add up. All groups do so at once, instead of one after another
+ * (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+ * Look-back). */
+static u32 rows_before(struct machine *m)
+{
+    if (m->item < WARP) {
+        u32 sum = 0, ends = 0;
+        for (u32 end = m->step; ends == 0; end -= WARP) {
+            u32 state = STATE_END; /* of what is before the first step */
+            if (m->item < end)
+                state = state_of(m->states + (end - 1 - m->item));
+            ends = warp_where(state & STATE_END);
+            if ((ends & ((1u << m->item) - 1)) == 0)
+                sum += state & STATE_ROWS;
+        }
+        sum = warp_sum(sum);
+        if (m->item == 0)
+            m->shared->before = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return m->shared->before;
+}
+
+#else
+
 /* The counts of the items before this one, and with them. Every round each
  * item adds three neighbours, four times as far away as in the last; two
  * buffers make one barrier a round enough. */
@@ -24,16 +81,6 @@ static u32 sum_up_to(struct machine *m, u32 count)
         others = now;
     }
     return sum;
-}
-
-/* The state of a step of another group, as soon as it knows its count. */
-static u32 state_of(volatile GLOBAL const u32 *other)
-{
-    u32 state;
-    do
-        state = *other;
-    while (state == 0);
-    return state;
 }
 
 /* The rows that the steps before this one kept. Each of some items looks at
@@ -69,6 +116,8 @@ static u32 rows_before(struct machine *m)
         end -= VDBQ_LOOK_BACK;
     }
 }
+
+#endif
 
 /* Takes the next places for the step's rows, whichever they are: nobody waits
  * for the steps before it. */

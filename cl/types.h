@@ -63,4 +63,47 @@ enum {
 #define FETCH_AHEAD(at) (void)(at)
 #endif
 
+/* On NVIDIA's devices neighbouring work-items run in step, by warps, and ask one another
+ * without memory or a barrier: all of a warp at once. `WARP` is 1 elsewhere. */
+#if defined(__NV_CL_C_VERSION)
+#define WARP 32
+
+/* A bit for each item of the warp, the first in bit 0: whether its value is not 0. */
+static inline u32 warp_where(u32 value)
+{
+    u32 bits;
+    __asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; "
+                   "vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                   : "=r"(bits)
+                   : "r"(value));
+    return bits;
+}
+
+/* The value of the item so many before this one; its own where there is none. */
+static inline u32 warp_before(u32 value, u32 by)
+{
+    u32 other;
+    __asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;"
+                   : "=r"(other)
+                   : "r"(value), "r"(by));
+    return other;
+}
+
+/* The sum of the warp's values, for each of its items. */
+static inline u32 warp_sum(u32 value)
+{
+    for (u32 by = 1; by < WARP; by *= 2) {
+        u32 other;
+        __asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+                       : "=r"(other)
+                       : "r"(value), "r"(by));
+        value += other;
+    }
+    return value;
+}
+
+#else
+#define WARP 1
+#endif
+
 #endif
