@@ -16,13 +16,15 @@
 
 struct device_job;
 
-/* Bytes between the host and memory that the device holds. The fast way is
- * from and to pinned memory. They belong to the job until it was waited for. */
+/* Bytes between the host and memory that the device holds. The fast way is from
+ * and to pinned memory; plain bytes only go in. They belong to the job until it was
+ * waited for. */
 struct device_copy {
     struct device_memory *memory; /* of the device */
     uint64_t offset;              /* of the first byte in it */
-    void *bytes;                  /* of the host, pinned */
+    void *bytes;                  /* of the host */
     uint64_t size;                /* not 0 */
+    bool plain;                   /* `bytes` lie in memory that is not pinned */
 };
 
 /* A launch of the machine. `control` starts with what `launch` is, and has the

@@ -157,6 +157,7 @@ static void opencl_close(struct device *device)
     device_kept_finish(device);
     opencl_kernels_finish(opencl);
     opencl_machines_finish(opencl);
+    opencl_relay_finish(opencl);
     device_memory_destroy(opencl->staging);
     opencl_queues_close(&opencl->queues);
     opencl_queues_close(&opencl->others);

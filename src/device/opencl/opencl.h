@@ -44,6 +44,22 @@ struct opencl_queues {
     cl_command_queue out;    /* ... and what they copy from it           */
 };
 
+/* Pinned memory through which many bytes go to the device: see opencl_relay.c. */
+enum {
+    RELAY_PARTS = 4,
+    RELAY_PART_BYTES = HOSTILE(1 << 12, 2 << 20),
+    RELAY_LEAST = HOSTILE(1, 16 << 10), /* bytes that go that way        */
+    RELAY_AFTER = HOSTILE(0, 16 << 20)  /* bytes that go the driver's    */
+};
+
+struct opencl_relay {
+    struct device_memory *memory; /* pinned; NULL: none yet                */
+    bool lacks;                   /* the device has none for it            */
+    uint64_t asked;               /* bytes that might have gone that way   */
+    unsigned next;                /* the part to be filled                 */
+    cl_event sent[RELAY_PARTS];   /* of each; NULL: it may be filled       */
+};
+
 enum { OPENCL_OPTIONS_MAX = 256 };
 
 struct opencl {
@@ -75,6 +91,7 @@ struct opencl {
     bool unmarked;   /* there are such calls behind it                        */
     struct device_memory *staging; /* pinned: few bytes are read through it;
                                       NULL: none were                      */
+    struct opencl_relay relay;     /* many are written through it          */
 };
 
 /* A command whose time is kept. An event takes the host time, and so do questions
@@ -173,6 +190,19 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
 enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
                              void *bytes, uint64_t size,
                              struct device_times *times, struct error *error);
+
+/* opencl_relay.c */
+
+/* Whether so many bytes that no driver pinned had better go through the relay. */
+bool opencl_relays(struct opencl *opencl, uint64_t size);
+/* Copies some of them, RELAY_PART_BYTES at most, and has them sent: they are the
+ * caller's again. Waits for an earlier part. `*event`: of the command, the
+ * caller's; NULL: it is not asked for. */
+enum vdbq_status opencl_relay(struct opencl *opencl, cl_command_queue queue,
+                              const struct device_copy *part, cl_event *event,
+                              struct error *error);
+/* Waits for all parts and lets the memory go. */
+void opencl_relay_finish(struct opencl *opencl);
 
 /* ------------------------------------------------------------ machine -- */
 

@@ -87,6 +87,7 @@
       (cl_event, cl_event_info, size_t, void *, size_t *))                   \
     X(cl_int, GetEventProfilingInfo,                                         \
       (cl_event, cl_profiling_info, size_t, void *, size_t *))               \
+    X(cl_int, RetainEvent, (cl_event))                                       \
     X(cl_int, ReleaseEvent, (cl_event))
 /* clang-format on */
 

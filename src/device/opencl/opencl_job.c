@@ -5,7 +5,8 @@
  * to its part in the next. On a GPU jobs that may run beside one another take
  * turns between two queues for kernels: the groups of one start while the last
  * of the other still run (H200, one of the ten queries over 16 times 8M rows:
- * 33 us each, else 42). No call here blocks but the two waits.
+ * 33 us each, else 42). No call here blocks but the two waits, and bytes that are
+ * relayed (opencl_relay.c).
  */
 #include "base/memory.h"
 #include "device/opencl/opencl.h"
@@ -102,28 +103,58 @@ enum vdbq_status opencl_job_start(struct device_job *job,
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
+/* The part of a copy behind so many bytes: all of it, unless it is relayed. */
+static struct device_copy part_of(const struct device_copy *copy,
+                                  uint64_t behind, bool relayed)
+{
+    uint64_t left = copy->size - behind;
+    struct device_copy part = *copy;
+
+    part.offset += behind;
+    part.bytes = (uint8_t *)copy->bytes + behind;
+    part.size = relayed && left > RELAY_PART_BYTES ? RELAY_PART_BYTES : left;
+    return part;
+}
+
+/* Puts a copy, `last` the job's last one, into the queue. */
+static enum vdbq_status copy_in(struct opencl_job *job,
+                                const struct device_copy *copy, bool last,
+                                struct error *error)
+{
+    struct opencl *opencl = opencl_of(job);
+    cl_command_queue queue = opencl->queues.in;
+    bool relayed = copy->plain && opencl_relays(opencl, copy->size);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t at = 0; at < copy->size && status == VDBQ_OK;) {
+        struct device_copy part = part_of(copy, at, relayed);
+        cl_event *event =
+            span_event(&job->in, last && at + part.size == copy->size);
+        at += part.size;
+        status = relayed ? opencl_relay(opencl, queue, &part, event, error)
+                         : opencl_check(opencl_calls.EnqueueWriteBuffer(
+                                            queue, buffer_of(part.memory),
+                                            CL_FALSE, part.offset, part.size,
+                                            part.bytes, 0, NULL, event),
+                                        "clEnqueueWriteBuffer", error);
+    }
+    job->head.times.bytes_in += copy->size;
+    return status;
+}
+
 /* What one queue waits for in another must be on its way: hence the flush. */
 static enum vdbq_status copies_in(struct opencl_job *job,
                                   const struct device_job_params *params,
                                   struct error *error)
 {
-    cl_command_queue queue = opencl_of(job)->queues.in;
+    enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < params->in_count; i++) {
-        const struct device_copy *copy = &params->in[i];
-        enum vdbq_status status =
-            opencl_check(opencl_calls.EnqueueWriteBuffer(
-                             queue, buffer_of(copy->memory), CL_FALSE,
-                             copy->offset, copy->size, copy->bytes, 0, NULL,
-                             span_event(&job->in, i == params->in_count - 1)),
-                         "clEnqueueWriteBuffer", error);
-        if (status != VDBQ_OK)
-            return status;
-        job->head.times.bytes_in += copy->size;
-    }
-    return params->in_count == 0
-               ? VDBQ_OK
-               : opencl_check(opencl_calls.Flush(queue), "clFlush", error);
+    for (size_t i = 0; i < params->in_count && status == VDBQ_OK; i++)
+        status = copy_in(job, &params->in[i], i == params->in_count - 1, error);
+    if (status != VDBQ_OK || params->in_count == 0)
+        return status;
+    return opencl_check(opencl_calls.Flush(opencl_of(job)->queues.in),
+                        "clFlush", error);
 }
 
 /* Where the job's kernel goes. */

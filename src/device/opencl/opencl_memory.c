@@ -274,17 +274,44 @@ static enum vdbq_status wait_copy(struct opencl *opencl, cl_int code,
     return status;
 }
 
+/* Writes many bytes by parts. */
+static enum vdbq_status write_relayed(struct device_memory *memory,
+                                      uint64_t offset, const uint8_t *bytes,
+                                      uint64_t size, struct error *error)
+{
+    struct opencl *opencl = opencl_of(memory);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t at = 0, some; at < size && status == VDBQ_OK; at += some) {
+        some = size - at < RELAY_PART_BYTES ? size - at : RELAY_PART_BYTES;
+        status =
+            opencl_relay(opencl, opencl->queues.run,
+                         &(struct device_copy){ .memory = memory,
+                                                .offset = offset + at,
+                                                .bytes = (uint8_t *)bytes + at,
+                                                .size = some },
+                         NULL, error);
+    }
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.Finish(opencl->queues.run),
+                              "clFinish", error);
+    return status;
+}
+
 enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
                               const void *bytes, uint64_t size,
                               struct device_times *times, struct error *error)
 {
     struct opencl *opencl = opencl_of(memory);
     cl_event event = NULL;
-    cl_int code = opencl_calls.EnqueueWriteBuffer(
-        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_TRUE,
-        offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);
+    cl_int code;
 
     times->bytes_in += size;
+    if (!opencl->keeps_times && opencl_relays(opencl, size))
+        return write_relayed(memory, offset, bytes, size, error);
+    code = opencl_calls.EnqueueWriteBuffer(
+        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_TRUE,
+        offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);
     return wait_copy(opencl, code, "clEnqueueWriteBuffer", event,
                      &times->transfer_ns, error);
 }

@@ -210,6 +210,7 @@ static bool add_copy(const struct source *source, u64 from, u64 to, u64 size,
         .offset = to,
         .bytes = (u8 *)device_memory_host(source->slot->memory) + from,
         .size = size,
+        .plain = !device_memory_is_reached(source->slot->memory),
     };
     return size == 0 || vector_append(copies, &copy, 1);
 }

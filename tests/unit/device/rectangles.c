@@ -42,8 +42,9 @@ static void check_lines(struct rig *rig, size_t lines, uint64_t pitch)
 
     assert_int_equal(memory_bytes, sizeof whole);
     for (size_t i = 0; i < lines; i++)
-        copies[i] = (struct device_copy){ rig->result, i * pitch,
-                                          read + i * LINE_BYTES, LINE_BYTES };
+        copies[i] =
+            (struct device_copy){ rig->result, i * pitch, read + i * LINE_BYTES,
+                                  LINE_BYTES, false };
     assert_int_equal(rig_start(rig, &error), VDBQ_OK);
     assert_int_equal(device_job_run(rig->job, &error), VDBQ_OK);
     assert_int_equal(device_job_collect(rig->job, copies, lines, &error),
