@@ -106,6 +106,9 @@ struct device_backend {
                             struct error *error);
     enum vdbq_status (*fill)(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error);
+    /* NULL: a job has run when it was started. */
+    enum vdbq_status (*calls_follow)(struct device *device,
+                                     struct error *error);
     enum vdbq_status (*calls_wait)(struct device *device,
                                    struct device_times *times,
                                    struct error *error);

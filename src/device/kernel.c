@@ -55,6 +55,13 @@ enum vdbq_status device_fill(struct device_memory *memory, uint64_t size,
     return memory->device->backend->fill(memory, size, byte, error);
 }
 
+enum vdbq_status device_calls_follow(struct device *device, struct error *error)
+{
+    return device->backend->calls_follow != NULL
+               ? device->backend->calls_follow(device, error)
+               : VDBQ_OK;
+}
+
 enum vdbq_status device_calls_wait(struct device *device,
                                    struct device_times *times,
                                    struct error *error)

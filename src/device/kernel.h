@@ -148,6 +148,9 @@ enum vdbq_status device_fill(struct device_memory *memory, uint64_t size,
 enum vdbq_status device_put(struct device_memory *memory, const void *bytes,
                             uint64_t size, struct device_times *times,
                             struct error *error);
+/* Calls from now on come behind the kernels of all jobs that were started. */
+enum vdbq_status device_calls_follow(struct device *device,
+                                     struct error *error);
 /* Waits for all calls, and adds what they took. */
 enum vdbq_status device_calls_wait(struct device *device,
                                    struct device_times *times,

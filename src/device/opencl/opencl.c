@@ -47,6 +47,7 @@ static const struct device_backend backend = {
     .call = opencl_call,
     .put = opencl_put,
     .fill = opencl_fill,
+    .calls_follow = opencl_calls_follow,
     .calls_wait = opencl_calls_wait,
 };
 

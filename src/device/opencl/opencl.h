@@ -335,6 +335,8 @@ enum vdbq_status opencl_put(struct device_memory *memory, const void *bytes,
                             struct error *error);
 enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error);
+enum vdbq_status opencl_calls_follow(struct device *device,
+                                     struct error *error);
 enum vdbq_status opencl_calls_wait(struct device *device,
                                    struct device_times *times,
                                    struct error *error);

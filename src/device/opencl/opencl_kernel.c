@@ -287,6 +287,32 @@ enum vdbq_status opencl_calls_mark(struct opencl *opencl, struct error *error)
                : status;
 }
 
+/* Those in the queue of calls come before them anyway; the other queue's are waited
+ * for by a marker, which must be on its way: hence the flush. */
+enum vdbq_status opencl_calls_follow(struct device *device, struct error *error)
+{
+    static const char call[] = "clEnqueueMarkerWithWaitList";
+    const struct opencl_queues *queues = &((struct opencl *)device)->queues;
+    cl_event ended = NULL;
+    enum vdbq_status status;
+
+    if (queues->beside == NULL)
+        return VDBQ_OK;
+    status = opencl_check(
+        opencl_calls.EnqueueMarkerWithWaitList(queues->beside, 0, NULL, &ended),
+        call, error);
+    if (status == VDBQ_OK)
+        status =
+            opencl_check(opencl_calls.Flush(queues->beside), "clFlush", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.EnqueueMarkerWithWaitList(
+                                  queues->run, 1, &ended, NULL),
+                              call, error);
+    if (ended != NULL)
+        opencl_calls.ReleaseEvent(ended);
+    return status;
+}
+
 enum vdbq_status opencl_calls_wait(struct device *device,
                                    struct device_times *times,
                                    struct error *error)

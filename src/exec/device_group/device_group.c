@@ -122,7 +122,8 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
         return error_no_memory(error);
     group->sink = (struct sink){ .any_order = any_order(params->step),
                                  .take = sink_take,
-                                 .wait = sink_wait };
+                                 .wait = sink_wait,
+                                 .all_started = device_group_all_started };
     group->params = *params;
     device_group_shape(params, &group->shape);
     assert(device_group_can(params));
@@ -162,6 +163,7 @@ void device_group_destroy(struct device_group *group)
     device_memory_release(group->bits);
     device_memory_release(group->state);
     device_radix_finish(&group->listed);
+    device_memory_release(group->out);
     device_memory_release(group->pinned);
     memory_release(group->small);
     memory_release(group->along);
@@ -365,7 +367,7 @@ static enum vdbq_status add(struct device_group *group,
 static enum vdbq_status take(struct device_group *group,
                              const struct sink_rows *rows, struct error *error)
 {
-    assert(rows->count <= SUM_DIGITS_MAX);
+    assert(rows->count <= SUM_DIGITS_MAX && !group->ahead);
     const struct device_group_shape *shape = &group->shape;
     bool raises = shape->raises || group->added + rows->count > SUM_DIGITS_MAX;
     if (group->rows < rows->number)

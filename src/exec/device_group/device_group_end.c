@@ -77,52 +77,82 @@ static enum vdbq_status send_out(struct device_group *group,
         error);
 }
 
-/* Lists groups, for all of which there is room, and brings them along, so that the
- * host waits once. */
-static enum vdbq_status list_along(struct device_group *group, uint64_t room,
-                                   uint32_t *count, struct error *error)
+/* Groups that there is room for as they are listed. */
+static uint64_t room_of_list(const struct device_group *group)
 {
-    uint64_t bytes = sizeof(u64) + room * device_groups_of(&group->shape).width;
-    struct device_memory *out = NULL;
+    uint64_t room = device_group_slots(&group->shape.control);
+    if (room > group->rows)
+        room = group->rows;
+    return room < LIST_FIRST ? room : LIST_FIRST;
+}
+
+static uint64_t along_bytes(const struct device_group *group, uint64_t room)
+{
+    return sizeof(u64) + room * device_groups_of(&group->shape).width;
+}
+
+/* Whether so many groups come along. */
+static bool comes_along(const struct device_group *group, uint64_t room)
+{
+    return along_bytes(group, room) <= sizeof(u64) + ALONG_BYTES;
+}
+
+/* Has groups listed, for all of which there is room, and copied to where they are
+ * brought along from, so that the host waits once. */
+static enum vdbq_status send_along(struct device_group *group, uint64_t room,
+                                   struct error *error)
+{
+    uint64_t bytes = along_bytes(group, room);
     group->along = memory_zeroed(1, bytes);
     if (group->along == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = device_group_memory(group, bytes, &out, error);
+    enum vdbq_status status =
+        device_group_memory(group, bytes, &group->out, error);
     if (status == VDBQ_OK)
         status = send_list(group, room, error);
-    if (status == VDBQ_OK)
-        status = send_out(group, out, room, error);
-    if (status == VDBQ_OK)
-        status = device_read(out, 0, group->along, bytes, &group->times, error);
+    return status == VDBQ_OK ? send_out(group, group->out, room, error)
+                             : status;
+}
+
+/* Brings them; how many there are. */
+static enum vdbq_status bring_along(struct device_group *group, uint64_t room,
+                                    uint32_t *count, struct error *error)
+{
+    enum vdbq_status status =
+        device_read(group->out, 0, group->along, along_bytes(group, room),
+                    &group->times, error);
     if (status == VDBQ_OK)
         status = group->sink.wait(&group->sink, error);
-    device_memory_release(out);
+    device_memory_release(group->out);
+    group->out = NULL;
     *count = (uint32_t) * (const u64 *)(const void *)group->along;
     return status;
+}
+
+/* Makes room for so many. */
+static enum vdbq_status make_list(struct device_group *group, uint64_t room,
+                                  struct error *error)
+{
+    return device_radix_init(&group->listed, group->params.device, room,
+                             &group->times, error);
 }
 
 /* Makes room for so many and lists them. */
 static enum vdbq_status list_into(struct device_group *group, uint64_t room,
                                   uint32_t *count, struct error *error)
 {
-    enum vdbq_status status = device_radix_init(
-        &group->listed, group->params.device, room, &group->times, error);
-    if (status != VDBQ_OK)
-        return status;
-    return room * device_groups_of(&group->shape).width <= ALONG_BYTES
-               ? list_along(group, room, count, error)
-               : list(group, room, count, error);
+    enum vdbq_status status = make_list(group, room, error);
+    if (status != VDBQ_OK || !comes_along(group, room))
+        return status == VDBQ_OK ? list(group, room, count, error) : status;
+    status = send_along(group, room, error);
+    return status == VDBQ_OK ? bring_along(group, room, count, error) : status;
 }
 
 /* Lists all groups: again, where there was not room for all. */
 static enum vdbq_status list_all(struct device_group *group, uint32_t *count,
                                  struct error *error)
 {
-    uint64_t room = device_group_slots(&group->shape.control);
-    if (room > group->rows)
-        room = group->rows;
-    if (room > LIST_FIRST)
-        room = LIST_FIRST;
+    uint64_t room = room_of_list(group);
     enum vdbq_status status = list_into(group, room, count, error);
     if (status != VDBQ_OK || *count <= room)
         return status;
@@ -156,17 +186,44 @@ static enum vdbq_status spread(struct device_group *group, struct error *error)
                    error);
 }
 
+enum vdbq_status device_group_all_started(struct sink *sink,
+                                          struct error *error)
+{
+    struct device_group *group = (struct device_group *)sink;
+    assert(!group->ahead && group->groups.records != NULL);
+    if (group->rows < sink->numbers)
+        group->rows = sink->numbers;
+    uint64_t room = room_of_list(group);
+    if (room == 0 || !comes_along(group, room))
+        return VDBQ_OK;
+    group->ahead = true;
+    enum vdbq_status status = device_calls_follow(group->params.device, error);
+    if (status == VDBQ_OK)
+        status = spread(group, error);
+    if (status == VDBQ_OK)
+        status = make_list(group, room, error);
+    return status == VDBQ_OK ? send_along(group, room, error) : status;
+}
+
+/* All rows were taken, by launches or by calls: lists the groups. */
+static enum vdbq_status list_now(struct device_group *group, uint32_t *count,
+                                 struct error *error)
+{
+    enum vdbq_status status =
+        group->sink.grouped ? spread(group, error) : VDBQ_OK;
+    return status == VDBQ_OK && group->rows > 0 ? list_all(group, count, error)
+                                                : status;
+}
+
 enum vdbq_status device_group_end(struct device_group *group,
                                   struct error *error)
 {
     struct device_radix *listed = &group->listed;
     uint32_t count = 0;
     enum vdbq_status status =
-        group->sink.grouped ? spread(group, error) : VDBQ_OK;
+        group->ahead ? bring_along(group, room_of_list(group), &count, error)
+                     : list_now(group, &count, error);
     if (status != VDBQ_OK || group->rows == 0)
-        return status;
-    status = list_all(group, &count, error);
-    if (status != VDBQ_OK)
         return status;
     device_radix_shrink(listed, count);
     group->ordered = count >= ORDER_MIN && group->rows <= UINT32_MAX;

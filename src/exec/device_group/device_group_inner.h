@@ -61,11 +61,16 @@ struct device_group {
     uint8_t *small;
     uint8_t *along; /* ... or those that came along as they were listed, in any
                        order, behind a u64: how many they are                */
+    struct device_memory *out; /* where these are on the device              */
+    bool ahead;                /* they are listed behind launches under way  */
     struct device_times times; /* of all calls so far */
 };
 
 /* device_group_shape.c: the slots of the table that comes after one that was full. */
 uint64_t device_group_grown(const struct device_group *group);
+/* device_group_end.c: a sink's all_started(). */
+enum vdbq_status device_group_all_started(struct sink *sink,
+                                          struct error *error);
 /* device_group.c: memory of the device; calls a kernel, whose time is added to the
  * group's; waits, and reads what happened. */
 enum vdbq_status device_group_memory(struct device_group *group, uint64_t size,

@@ -56,6 +56,7 @@ struct launcher {
     unsigned in_flight;        /* how many                                    */
     bool failed;               /* a row of the oldest one, behind its rows    */
     struct sink *sink;         /* takes the rows; NULL: none                  */
+    bool gives_rows;           /* ... some: a launch added none to groups     */
     struct device_times times; /* added to by all launches */
 };
 
@@ -461,9 +462,20 @@ enum vdbq_status launcher_start(struct launcher *launcher,
                              : NULL;
         status = launch_start(launch, machine, request, error);
     }
+    launcher->gives_rows |= launch->groups == NULL;
     if (status == VDBQ_OK)
         launcher->in_flight++;
     return status;
+}
+
+enum vdbq_status launcher_all_started(struct launcher *launcher,
+                                      struct error *error)
+{
+    struct sink *sink = launcher->sink;
+    return sink != NULL && sink->all_started != NULL && !launcher->gives_rows
+                   && launcher->in_flight > 0
+               ? sink->all_started(sink, error)
+               : VDBQ_OK;
 }
 
 /* Waits for the rows of the n-th launch, once those before it are there. Those

@@ -113,6 +113,9 @@ struct launcher_request {
 
 /* Launches in flight, and whether there is room for one more. */
 unsigned launcher_in_flight(const struct launcher *launcher);
+/* No launch will be started any more: tells the sink, see there. */
+enum vdbq_status launcher_all_started(struct launcher *launcher,
+                                      struct error *error);
 unsigned launcher_ring(const struct launcher *launcher); /* at most */
 bool launcher_has_room(const struct launcher *launcher);
 

@@ -46,6 +46,10 @@ struct sink {
                              struct error *error);
     /* Waits until no rows are read any more. */
     enum vdbq_status (*wait)(struct sink *sink, struct error *error);
+    /* With groups: all launches were started, each of which adds its rows to them;
+     * what follows may be put into the queue behind these. Is not called where it
+     * is not so. NULL: nothing follows. */
+    enum vdbq_status (*all_started)(struct sink *sink, struct error *error);
     bool any_order; /* rows may be taken in any order: nothing hangs on it */
     uint64_t rows;  /* that it took; who gives them counts */
     const struct sink_groups *groups; /* NULL: all rows are to be taken     */

@@ -61,13 +61,23 @@ static enum vdbq_status part_landed(struct scan *scan, struct error *error)
     return scan->rows_run > 0 ? start_launches(scan, error) : VDBQ_OK;
 }
 
+/* Starts launches, and says so once these are all. */
+static enum vdbq_status feed(struct scan *scan, struct error *error)
+{
+    enum vdbq_status status = start_launches(scan, error);
+    bool all = scan->fed && scan->held.status == VDBQ_OK && !scan->fed_told;
+    if (status != VDBQ_OK || !all)
+        return status;
+    scan->fed_told = true;
+    return launcher_all_started(scan->launcher, error);
+}
+
 /* The next rows of the oldest launch in flight, where there is one; rows 0: it
  * has no more. A failure that was held back comes behind the last. */
 static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
                                   bool *more, struct error *error)
 {
-    enum vdbq_status status =
-        scan->failed ? VDBQ_OK : start_launches(scan, error);
+    enum vdbq_status status = scan->failed ? VDBQ_OK : feed(scan, error);
     *batch = (struct vdbq_batch){ 0 };
     *more = !scan->failed && status == VDBQ_OK
             && launcher_in_flight(scan->launcher) > 0;

@@ -38,6 +38,7 @@ struct scan {
     uint64_t bytes_done;   /* of the columns that were read            */
     uint64_t bytes_mapped; /* of which so many lie in the file         */
     bool fed;              /* nothing is left to start                 */
+    bool fed_told;         /* ... and the launcher knows               */
     bool failed;           /* a launch failed: nothing is started any more */
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
