@@ -62,6 +62,27 @@ bool aggregate_is_distinct(const struct aggregate *aggregate)
            && aggregate->kind != AGGREGATE_EARLIEST;
 }
 
+/* Whether its state is a sum of all values that count. */
+static bool adds_all(const struct aggregate *aggregate)
+{
+    return aggregate_row(aggregate->step.function)->keeps == AGGREGATE_KEEPS_SUM
+           && !aggregate_is_distinct(aggregate);
+}
+
+bool aggregate_adds_same(const struct aggregate *a, const struct aggregate *b)
+{
+    return adds_all(a) && adds_all(b) && a->step.column == b->step.column
+           && a->step.filter == b->step.filter;
+}
+
+void aggregate_share(struct aggregate *aggregate, const struct aggregate *with)
+{
+    assert(aggregate->kind == with->kind && aggregate->skips == with->skips);
+    aggregate->shared = true;
+    aggregate->skipped = with->skipped;
+    aggregate->at = with->at;
+}
+
 size_t aggregate_bytes(const struct aggregate *aggregate)
 {
     assert(aggregate->kind <= AGGREGATE_EARLIEST);
@@ -73,6 +94,8 @@ size_t aggregate_bytes(const struct aggregate *aggregate)
         [AGGREGATE_BEST] = sizeof(struct best_state),
         [AGGREGATE_EARLIEST] = sizeof(struct earliest_state)
     };
+    if (aggregate->shared)
+        return 0;
     return aggregate->at - aggregate->skipped + bytes[aggregate->kind];
 }
 
@@ -276,6 +299,39 @@ static void add_best(const struct aggregate *aggregate, const void *values,
     }
 }
 
+/* Rows ahead whose states are asked for: records of many aggregates lie apart in
+ * memory, and each state is in a cache line of its own. */
+enum { AHEAD = 12 };
+
+/* Asks for the state of a row ahead, which may lie in two cache lines. */
+static inline void ask_ahead(uint8_t *const *records, unsigned i,
+                             unsigned count, size_t at, size_t bytes)
+{
+    const uint8_t *state;
+
+    if (i + AHEAD >= count)
+        return;
+    state = records[i + AHEAD] + at;
+    __builtin_prefetch(state, 1);
+    __builtin_prefetch(state + bytes - 1, 1);
+}
+
+/* Adds each value to the sum of its own group. */
+static void add_real(const struct aggregate *aggregate, const void *values,
+                     unsigned count, uint8_t *const *records)
+{
+    size_t at = aggregate->at;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct real_state *state = (void *)(records[i] + at);
+        double value = aggregate->type == TYPE_F64
+                           ? ((const double *)values)[i]
+                           : (double)((const float *)values)[i];
+        ask_ahead(records, i, count, at, sizeof *state);
+        sum_add(&state->sum, value);
+    }
+}
+
 /* Adds each row to the state of its own group. */
 static void add_many(const struct aggregate *aggregate, const void *values,
                      unsigned count, uint8_t *const *records)
@@ -289,14 +345,8 @@ static void add_many(const struct aggregate *aggregate, const void *values,
     else if (aggregate->kind == AGGREGATE_WIDE)
         for (unsigned i = 0; i < count; i++)
             wide_add((void *)(records[i] + at), ((const int64_t *)values)[i]);
-    else if (aggregate->kind == AGGREGATE_REAL && aggregate->type == TYPE_F64)
-        for (unsigned i = 0; i < count; i++)
-            sum_add(&((struct real_state *)(void *)(records[i] + at))->sum,
-                    ((const double *)values)[i]);
     else if (aggregate->kind == AGGREGATE_REAL)
-        for (unsigned i = 0; i < count; i++)
-            sum_add(&((struct real_state *)(void *)(records[i] + at))->sum,
-                    (double)((const float *)values)[i]);
+        add_real(aggregate, values, count, records);
     else if (aggregate->kind == AGGREGATE_BEST)
         add_best(aggregate, values, count, records);
 }

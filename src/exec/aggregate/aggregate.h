@@ -40,6 +40,8 @@ struct aggregate {
     int type;                 /* TYPE_... of the argument            */
     unsigned scale;           /* of a DECIMAL argument, else 0       */
     enum aggregate_kind kind; /* which state it keeps */
+    bool shared;              /* its state is that of one before it, which
+                                 takes in, carries and merges it     */
     bool skips;               /* rows may be passed over             */
     size_t skipped;           /* ... where they are counted in a record */
     size_t at;                /* where its state is in a record      */
@@ -58,7 +60,12 @@ struct aggregate aggregate_make(const struct step_aggregate *step,
 /* Whether values that are equal count once: there is a DISTINCT to which that
  * makes a difference. */
 bool aggregate_is_distinct(const struct aggregate *aggregate);
-/* Bytes of what it keeps, a multiple of 8. */
+/* Whether two of the same rows take in the same sum, of which each makes something
+ * else: a state of one serves both. */
+bool aggregate_adds_same(const struct aggregate *a, const struct aggregate *b);
+/* Has it use the state of one that adds the same. */
+void aggregate_share(struct aggregate *aggregate, const struct aggregate *with);
+/* Bytes of what it keeps, a multiple of 8; 0: its state is another one's. */
 size_t aggregate_bytes(const struct aggregate *aggregate);
 /* TYPE_... of what comes of it. */
 int aggregate_result_type(const struct aggregate *aggregate);

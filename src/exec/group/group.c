@@ -52,7 +52,23 @@ argument_of(const struct group_params *params,
     };
 }
 
-/* Lays out the record: keys, then head, then one state an aggregate. */
+/* Makes an aggregate; where one before it adds the same, they share its state. */
+static void make_aggregate(struct group *group, unsigned number)
+{
+    const struct step_aggregate *step =
+        vector_at(&group->params.step->aggregates, number);
+    struct aggregate *made = &group->aggregates[number];
+
+    *made =
+        aggregate_make(step, argument_of(&group->params, step), group->bytes);
+    for (unsigned i = 0; i < number && !made->shared; i++)
+        if (aggregate_adds_same(&group->aggregates[i], made))
+            aggregate_share(made, &group->aggregates[i]);
+    group->bytes += aggregate_bytes(made);
+    group->distinct |= aggregate_is_distinct(made);
+}
+
+/* Lays out the record: keys, then head, then the aggregates' states. */
 static enum vdbq_status init_group(struct group *group, struct error *error)
 {
     const struct step_group *step = group->params.step;
@@ -70,13 +86,8 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
     for (unsigned i = 0; i < step->keys; i++)
         group->types[i] = sort_type(columns[i].type);
     group->bytes = sizeof(struct group_head);
-    for (unsigned i = 0; i < group->aggregate_count; i++) {
-        const struct step_aggregate *a = vector_at(&step->aggregates, i);
-        group->aggregates[i] =
-            aggregate_make(a, argument_of(&group->params, a), group->bytes);
-        group->bytes += aggregate_bytes(&group->aggregates[i]);
-        group->distinct |= aggregate_is_distinct(&group->aggregates[i]);
-    }
+    for (unsigned i = 0; i < group->aggregate_count; i++)
+        make_aggregate(group, i);
     group->memory =
         group->params.memory != NULL ? group->params.memory : &group->none;
     if (group->params.results != NULL)

@@ -135,6 +135,8 @@ static void copy_state(const struct aggregate *from, const uint8_t *record,
                        const struct aggregate *to, uint8_t *extra)
 {
     size_t counted = to->skips ? sizeof(uint64_t) : 0;
+    if (to->shared)
+        return;
     assert(from->kind == to->kind);
     memcpy(extra + to->at, record + from->at, aggregate_bytes(to) - counted);
     if (to->skips && from->skips)

@@ -165,6 +165,8 @@ static enum vdbq_status add_aggregate(struct adding_block *block,
     const struct aggregate *aggregate = &block->group->aggregates[which];
     const struct step_aggregate *step = &aggregate->step;
     struct aggregate_rows *rows = &block->rows;
+    if (aggregate->shared)
+        return VDBQ_OK;
     rows->argument = step->column < 0 ? NULL : &block->columns[step->column];
     rows->filter = step->filter < 0 ? NULL : &block->columns[step->filter];
     if (aggregate_is_distinct(aggregate))

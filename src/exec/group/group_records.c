@@ -67,7 +67,8 @@ static void merge_state(const struct group *group, unsigned which,
             return;
         ((struct earliest_state *)(void *)(into + aggregate->at))->before = 0;
     }
-    aggregate_merge(aggregate, into, from);
+    if (!aggregate->shared)
+        aggregate_merge(aggregate, into, from);
 }
 
 void group_merge_records(const struct group *group, struct group_table *table,

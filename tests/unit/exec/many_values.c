@@ -97,7 +97,8 @@ static uint64_t fill_room(struct group *group)
         uint8_t *record = group_extra(&part->groups.table, g);
         ((struct group_head *)(void *)record)->rows += n;
         for (unsigned i = 0; i < group->aggregate_count; i++)
-            repeat(&group->aggregates[i], record, n, g);
+            if (!group->aggregates[i].shared)
+                repeat(&group->aggregates[i], record, n, g);
     }
     return n;
 }
