@@ -117,25 +117,53 @@ int aggregate_result_type(const struct aggregate *aggregate)
 
 /* ------------------------------------------------ rows that count ------ */
 
+/* Marks rows of which a byte is 0; how many. */
+PARALLEL_CLONES
+static unsigned mark_zeros(const uint8_t *restrict bytes, unsigned count,
+                           uint8_t *restrict kept)
+{
+    unsigned marked = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        kept[i] = bytes[i] == 0;
+        marked += kept[i];
+    }
+    return marked;
+}
+
+/* Leaves marks of rows whose filter is true, and not NULL (NULL: none is); how
+ * many. */
+PARALLEL_CLONES
+static unsigned leave_true(const int32_t *restrict is_true,
+                           const uint8_t *restrict nulls, unsigned count,
+                           uint8_t *restrict kept)
+{
+    unsigned marked = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        kept[i] &= is_true[i] != 0;
+    for (unsigned i = 0; nulls != NULL && i < count; i++)
+        kept[i] &= nulls[i] == 0;
+    for (unsigned i = 0; i < count; i++)
+        marked += kept[i];
+    return marked;
+}
+
 unsigned aggregate_mark(const struct aggregate_rows *rows, uint8_t *kept)
 {
     const uint8_t *nulls = rows->argument ? rows->argument->nulls : NULL;
-    unsigned count = 0;
+    unsigned count = rows->count;
 
-    memset(kept, 1, rows->count);
-    for (unsigned i = 0; nulls != NULL && i < rows->count; i++)
-        kept[i] = nulls[rows->start + i] == 0;
-    if (rows->filter != NULL) {
-        const int32_t *is_true = rows->filter->values;
-        nulls = rows->filter->nulls;
-        for (unsigned i = 0; i < rows->count; i++)
-            kept[i] &= is_true[rows->start + i] != 0;
-        for (unsigned i = 0; nulls != NULL && i < rows->count; i++)
-            kept[i] &= nulls[rows->start + i] == 0;
-    }
-    for (unsigned i = 0; i < rows->count; i++)
-        count += kept[i];
-    return count;
+    if (nulls != NULL)
+        count = mark_zeros(nulls + rows->start, rows->count, kept);
+    else
+        memset(kept, 1, rows->count);
+    if (rows->filter == NULL)
+        return count;
+    nulls = rows->filter->nulls;
+    return leave_true((const int32_t *)rows->filter->values + rows->start,
+                      nulls != NULL ? nulls + rows->start : NULL, rows->count,
+                      kept);
 }
 
 const void *aggregate_first_value(const struct aggregate *aggregate,
@@ -182,14 +210,19 @@ void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
     *(uint64_t *)(record + aggregate->skipped) += rows;
 }
 
-/* Picks rows out, unless that is done. */
-static void pick(const struct aggregate *aggregate,
-                 const struct aggregate_rows *rows, struct aggregate_room *room)
+/* Picks rows out, unless that is done; where all count, their values stay where
+ * they are. */
+static const void *pick(const struct aggregate *aggregate,
+                        const struct aggregate_rows *rows,
+                        struct aggregate_room *room)
 {
-    if (!aggregate_picks_anew(rows, room))
-        return;
-    room->count = aggregate_mark(rows, room->kept);
-    keep_values(aggregate, rows, room->kept, room->values);
+    if (aggregate_picks_anew(rows, room)) {
+        room->count = aggregate_mark(rows, room->kept);
+        if (room->count < rows->count)
+            keep_values(aggregate, rows, room->kept, room->values);
+    }
+    return room->count < rows->count ? room->values
+                                     : aggregate_first_value(aggregate, rows);
 }
 
 void aggregate_add(const struct aggregate *aggregate,
@@ -204,19 +237,20 @@ void aggregate_add(const struct aggregate *aggregate,
         add_earliest(aggregate, rows, records, NULL);
         return;
     }
-    if (aggregate_all_count(rows)) {
-        add_many(aggregate, aggregate_first_value(aggregate, rows), rows->count,
-                 records);
+    const void *values = aggregate_all_count(rows)
+                             ? aggregate_first_value(aggregate, rows)
+                             : pick(aggregate, rows, room);
+    if (aggregate_all_count(rows) || room->count == rows->count) {
+        add_many(aggregate, values, rows->count, records);
         return;
     }
-    pick(aggregate, rows, room);
     for (unsigned i = 0; i < rows->count; i++) {
         kept_records[count] = records[i];
         count += room->kept[i];
         if (!room->kept[i])
             aggregate_skip(aggregate, records[i], 1);
     }
-    add_many(aggregate, room->values, count, kept_records);
+    add_many(aggregate, values, count, kept_records);
 }
 
 void aggregate_add_one(const struct aggregate *aggregate,
@@ -232,11 +266,11 @@ void aggregate_add_one(const struct aggregate *aggregate,
         aggregate_add_all(aggregate, aggregate_first_value(aggregate, rows),
                           rows->count, state);
     } else {
-        pick(aggregate, rows, room);
+        const void *values = pick(aggregate, rows, room);
         assert(room->count <= rows->count);
         if (room->count < rows->count)
             aggregate_skip(aggregate, record, rows->count - room->count);
-        aggregate_add_all(aggregate, room->values, room->count, state);
+        aggregate_add_all(aggregate, values, room->count, state);
     }
 }
 
