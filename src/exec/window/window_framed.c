@@ -4,16 +4,17 @@
  * are shared out (aggregate.h), so that of a long frame is merged of records of
  * whole blocks of rows, and of rows at its ends. Blocks are the leaves of a
  * binary tree: a frame takes about two records of each level. A frame that only
- * grows at its end takes in what is new.
+ * grows at its end takes in what is new, and sums slide (window_sliding.h).
  */
 #include "exec/window/window_inner.h"
+#include "exec/window/window_sliding.h"
 
 #include <assert.h>
 
 #include "base/memory.h"
 #include "base/threads/stop.h"
 
-enum { BLOCK = 32, LEVELS = 32, RECORD = AGGREGATE_STATE_MAX / 8 /* words */ };
+enum { BLOCK = 32, LEVELS = 32, RECORD = WINDOW_RECORD };
 
 struct framed {
     const struct window *window;
@@ -28,12 +29,6 @@ struct framed {
         enum vdbq_status status;
         struct error error;
     } shares[PARALLEL_THREADS_MAX];
-};
-
-/* The record of a frame, and which it is. */
-struct frame_record {
-    uint32_t begin, end;
-    uint64_t words[RECORD];
 };
 
 static uint64_t *record_at(const struct framed *framed, unsigned level,
@@ -143,22 +138,43 @@ static void take_frame(const struct framed *framed, uint32_t begin,
     take(framed, behind * BLOCK, end, words);
 }
 
+/* Takes a frame in anew, or what is new in it; where sums slide, they go on from
+ * there. Where a row that a frame left made it useless, as many frames as it has
+ * rows are taken in first: so looking at all its rows is not done too often. */
+static void take_anew(const struct framed *framed, uint32_t begin, uint32_t end,
+                      struct window_sliding *record)
+{
+    if (begin == record->begin && end >= record->end && !record->slides
+        && end - record->end <= 2 * BLOCK) {
+        take(framed, record->end, end, record->record);
+        record->end = end;
+    } else {
+        *record = (struct window_sliding){ .begin = begin,
+                                           .end = end,
+                                           .rest = record->rest };
+        take_frame(framed, begin, end, record->record);
+    }
+    if (record->rest > 0)
+        record->rest--;
+    else if (window_can_slide(framed->aggregate))
+        window_slides_from(framed->aggregate, framed->rows, record);
+}
+
 /* Makes the record that of the frame at hand. */
 static void move(const struct framed *framed,
                  const struct window_frames *frames,
-                 struct frame_record *record)
+                 struct window_sliding *record)
 {
     uint32_t begin = frames->begin;
     uint32_t end = frames->end > begin ? frames->end : begin;
+    bool goes_on =
+        record->slides && begin >= record->begin && begin <= record->end;
 
-    if (begin == record->begin && end >= record->end
-        && end - record->end <= 2 * BLOCK) {
-        take(framed, record->end, end, record->words);
-    } else {
-        *record = (struct frame_record){ .begin = begin };
-        take_frame(framed, begin, end, record->words);
-    }
-    record->end = end;
+    if (window_slide(framed->aggregate, framed->rows, record, begin, end))
+        return;
+    if (goes_on && end >= record->end)
+        record->rest = end - begin;
+    take_anew(framed, begin, end, record);
 }
 
 /* One thread: the results of its share of the rows in their order. */
@@ -171,7 +187,7 @@ static void run_share(void *context, unsigned share)
     uint32_t at = window_share(window, share);
     uint32_t end = window_share(window, share + 1);
     enum vdbq_status status = VDBQ_OK;
-    struct frame_record record = { .begin = 0 };
+    struct window_sliding record = { .begin = 0 };
     uint64_t since = 0;
 
     if (at == end)
@@ -181,7 +197,7 @@ static void run_share(void *context, unsigned share)
          frames.at < end && status == VDBQ_OK; window_frames_next(&frames)) {
         uint32_t row = window->order[frames.at];
         move(framed, &frames, &record);
-        status = aggregate_result(framed->aggregate, (uint8_t *)record.words,
+        status = aggregate_result(framed->aggregate, (uint8_t *)record.record,
                                   record.end - record.begin, result->values,
                                   result->nulls, row, error);
         framed->shares[share].nulls |= result->nulls[row] != 0;
