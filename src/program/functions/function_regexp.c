@@ -215,8 +215,12 @@ bool function_regexp_read(struct function_lookup *lookup, struct arena *arena)
     call = arena_alloc(arena, sizeof *call);
     if (call == NULL)
         return false;
-    if (read_call(&written, arena, call, &ignored) == VDBQ_OK)
+    if (read_call(&written, arena, call, &ignored) == VDBQ_OK) {
         lookup->arguments[1].regexp = call;
+        return regexp_make_table(
+            &call->regexp, function->compute == function_regexp_full_match,
+            arena);
+    }
     return ignored.status != VDBQ_NO_MEMORY;
 }
 

@@ -65,6 +65,9 @@ struct regexp {
     unsigned groups; /* in parentheses, those beyond REGEXP_GROUPS, too */
     bool first[256]; /* bytes that a match can begin with ... */
     bool empty;      /* ... unless it can be empty */
+    const struct regexp_table
+        *table; /* says whether there is a match; NULL: none
+                                         does */
 };
 
 /* How a pattern is read; letters of functions' options. */
@@ -95,6 +98,16 @@ enum vdbq_status regexp_find(const struct regexp *regexp, struct vdbq_text text,
                              struct regexp_match *match, bool *found,
                              struct error *error);
 
+/* Makes the table, where the pattern is one for it: it pays where many texts are
+ * matched. `whole` is what regexp_find() will be asked. False: no memory. */
+bool regexp_make_table(struct regexp *regexp, bool whole, struct arena *arena);
+/* Whether the table knows whether there is a match, which `*found` says. */
+bool regexp_table_find(const struct regexp *regexp, struct vdbq_text text,
+                       size_t from, bool whole, bool *found);
+
+/* Whether an instruction takes a character. */
+bool regexp_takes(const struct regexp *regexp, const struct regexp_code *code,
+                  uint32_t character);
 /* Whether a set has a character. */
 bool regexp_in_set(const struct regexp_set *set, uint32_t character);
 

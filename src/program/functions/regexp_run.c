@@ -4,7 +4,7 @@
  * other; an instruction that led nowhere at a place is not tried there again,
  * from whatever start (RE2's BitState). In a long one all ways are followed at
  * once, character by character, the best first (Pike's machine). Both find the
- * same match.
+ * same match. Whether there is one a table may say first (regexp_table.c).
  */
 #include "program/functions/regexp.h"
 
@@ -78,8 +78,7 @@ static bool holds(const struct search *search, enum regexp_op op, size_t at)
     }
 }
 
-/* Whether an instruction takes a character. */
-static bool takes(const struct search *search, const struct regexp_code *code,
+bool regexp_takes(const struct regexp *regexp, const struct regexp_code *code,
                   uint32_t character)
 {
     switch (code->op) {
@@ -90,7 +89,7 @@ static bool takes(const struct search *search, const struct regexp_code *code,
                                 : letter_changed(character, LETTER_FOLD))
                == code->a;
     case REGEXP_SET:
-        return regexp_in_set(&search->regexp->sets[code->a], character);
+        return regexp_in_set(&regexp->sets[code->a], character);
     case REGEXP_ANY:
         return true;
     default:
@@ -111,7 +110,7 @@ static unsigned step(const struct search *search,
         return 0;
     character = utf8_character(search->bytes + at,
                                search->bytes + search->length, &bytes);
-    return takes(search, code, character) ? bytes : 0;
+    return regexp_takes(search->regexp, code, character) ? bytes : 0;
 }
 
 /* The next place, from `at` on, where a match may begin; `length`: none, or the
@@ -432,12 +431,17 @@ enum vdbq_status regexp_find(const struct regexp *regexp, struct vdbq_text text,
                              .length = text.length,
                              .whole = whole };
     enum vdbq_status status = VDBQ_OK;
-    bool again = !fits(&search);
+    bool again = !fits(&search), known;
 
     assert(from <= text.length);
+    known = regexp_table_find(regexp, text, from, whole, found);
+    if (known && match == NULL)
+        return VDBQ_OK;
     for (unsigned i = 0; i < PLACES; i++)
         search.places[i] = REGEXP_NOWHERE;
-    if (!again)
+    if (known && !*found)
+        again = false;
+    else if (!again)
         *found = try_all(&search, &again);
     for (unsigned i = 0; again && i < PLACES; i++)
         search.places[i] = REGEXP_NOWHERE;
