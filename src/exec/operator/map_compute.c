@@ -39,6 +39,7 @@ struct computing {
     const struct map_call *call;
     const struct function
         *function; /* found by the step's name, or looked up */
+    /* ... behind them the keys of groups of which it makes the first text */
     struct row_set_column arguments[FUNCTION_ARGUMENTS_MAX];
     uint64_t block_rows; /* whose texts a share looks up together */
     unsigned count;      /* of `shares`, and `gathers` */
@@ -106,6 +107,11 @@ static bool put_text(const struct computing *computing, struct share *share,
     *place = 0;
     if (value->null)
         return true;
+    if (wanted.key_count > 0)
+        return map_bests_add(
+            &computing->call->texts->bests[number], wanted,
+            computing->arguments + computing->call->step->arguments.count,
+            share->first + share->done, gather, value->text, place);
     return wanted.count > 0
                ? map_firsts_add(&computing->call->texts->firsts[number], wanted,
                                 gather, value->text, place)
@@ -272,7 +278,8 @@ static void compute_share(void *context, unsigned number)
     struct share *share = &computing->shares[number];
     if (copy_constants(computing->call, share)
         && map_memo_init(&share->memo, computing->arguments,
-                         (unsigned)computing->call->step->arguments.count))
+                         (unsigned)computing->call->step->arguments.count
+                             + computing->call->step->firsts.key_count))
         compute_rows(computing, share);
     else
         error_no_memory(&share->error);
@@ -285,23 +292,35 @@ static void compute_share(void *context, unsigned number)
 
 /* -------------------------------------------------------------- shares -- */
 
-/* Where the arguments are, as columns, and how many rows a block has. */
+/* A column of the input. */
+static struct row_set_column input_column(const struct map_call *call,
+                                          int number)
+{
+    const struct vdbq_vector *vector = &call->batch->column[number];
+    assert((unsigned)number < call->batch->columns);
+    return (struct row_set_column){ .type = vector->type,
+                                    .width = row_set_width(vector->type),
+                                    .values = (void *)vector->values,
+                                    .nulls = (uint8_t *)vector->nulls };
+}
+
+/* Where the arguments and keys are, as columns, and how many rows a block has. */
 static void find_arguments(struct computing *computing)
 {
     const struct map_call *call = computing->call;
+    const struct step_function *step = call->step;
+    size_t count = step->arguments.count;
+    assert(count + step->firsts.key_count <= FUNCTION_ARGUMENTS_MAX);
     computing->block_rows = BLOCK_ROWS;
-    for (size_t i = 0; i < call->step->arguments.count; i++) {
-        int number = VECTOR_ITEMS(&call->step->arguments, int)[i];
-        assert((unsigned)number < call->batch->columns);
-        const struct vdbq_vector *vector = &call->batch->column[number];
+    for (size_t i = 0; i < count; i++) {
         computing->arguments[i] =
-            (struct row_set_column){ .type = vector->type,
-                                     .width = row_set_width(vector->type),
-                                     .values = (void *)vector->values,
-                                     .nulls = (uint8_t *)vector->nulls };
+            input_column(call, VECTOR_ITEMS(&step->arguments, int)[i]);
         if (dictionary_in_file(call->words[i]))
             computing->block_rows = DICTIONARY_TEXTS_ROWS;
     }
+    for (size_t i = 0; i < step->firsts.key_count; i++)
+        computing->arguments[count + i] =
+            input_column(call, step->firsts.keys[i]);
 }
 
 /* Deals the rows out; false: no memory. */

@@ -14,6 +14,7 @@ void map_texts_finish(struct map_texts *texts)
     for (unsigned i = 0; i < texts->count; i++) {
         gather_finish(&texts->gathers[i]);
         map_firsts_finish(&texts->firsts[i]);
+        map_bests_finish(&texts->bests[i]);
     }
     if (texts->stretches.width > 0)
         vector_finish(&texts->stretches);
@@ -57,7 +58,7 @@ struct dictionary *map_texts_words(struct map_texts *texts, enum texts_use use,
 {
     struct gather *gathers = map_texts_gathers(texts, 1);
     assert(texts->followed == 0);
-    for (unsigned i = 0; i < texts->count; i++)
+    for (unsigned i = 0; i < texts->count && wanted.key_count == 0; i++)
         map_firsts_end(&texts->firsts[i], wanted, &gathers[i]);
     return gather_together(gathers, texts->count, use, threads);
 }

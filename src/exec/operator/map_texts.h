@@ -9,6 +9,7 @@
 
 #include "base/threads/parallel.h"
 #include "data/tablet/gather.h"
+#include "exec/operator/map_bests.h"
 #include "exec/operator/map_firsts.h"
 
 /* Neighbouring rows whose texts one gather has. */
@@ -21,6 +22,7 @@ struct map_stretch {
 struct map_texts {
     struct gather gathers[PARALLEL_THREADS_MAX];    /* one a thread */
     struct map_firsts firsts[PARALLEL_THREADS_MAX]; /* likewise */
+    struct map_bests bests[PARALLEL_THREADS_MAX];   /* likewise */
     unsigned count;          /* of those that have been used */
     struct vector stretches; /* of struct map_stretch, in order */
     uint64_t rows;           /* of all stretches */

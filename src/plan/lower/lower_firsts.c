@@ -3,6 +3,7 @@
  * First texts:
  *
  *   SELECT max(a || b) FROM t;  SELECT a || b FROM t ORDER BY 1 LIMIT 10
+ *   SELECT g, max(a || b) FROM t GROUP BY g
  *
  * All texts that a function of the host makes would become words, and be sorted,
  * though of most nothing matters but that they are behind the first ones. The step
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "plan/lower/lowering.h"
+#include "program/functions/function.h"
 #include "program/loads.h"
 
 /* More are kept in a heap no faster than they are sorted. */
@@ -43,6 +45,29 @@ static bool is_argument(const struct step *map, int column)
     return false;
 }
 
+/* The columns of a scan's input that are keys; false: one is none. */
+static bool keys_below(const struct step *scan, struct step_firsts *firsts)
+{
+    for (unsigned i = 0; i < firsts->key_count; i++) {
+        firsts->keys[i] = program_given_column(&scan->scan.program,
+                                               (unsigned)firsts->keys[i]);
+        if (firsts->keys[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether all keys are columns of a map's input, `before` of which there are, and
+ * there is room for them beside a function's arguments. */
+static bool keys_are_before(const struct step_firsts *firsts, int before,
+                            size_t arguments)
+{
+    for (unsigned i = 0; i < firsts->key_count; i++)
+        if (firsts->keys[i] >= before)
+            return false;
+    return arguments + firsts->key_count <= FUNCTION_ARGUMENTS_MAX;
+}
+
 /* Tells the function that makes a column of a step. Nobody else reads the step. */
 static void tell(struct steps *steps, int number, int column,
                  struct step_firsts firsts)
@@ -56,13 +81,17 @@ static void tell(struct steps *steps, int number, int column,
         int before = (int)steps_at(steps, input)->column_count;
         if (step->kind == STEP_SCAN) {
             column = column_below(step, column);
+            if (column >= 0 && !keys_below(step, &firsts))
+                return;
         } else if (column >= before) {
             struct step_function *function = vector_at(
                 &step->map.functions, (size_t)column - (size_t)before);
-            if (step->columns[column].type == VDBQ_TEXT)
+            if (step->columns[column].type == VDBQ_TEXT
+                && keys_are_before(&firsts, before, function->arguments.count))
                 function->firsts = firsts;
             return;
-        } else if (is_argument(step, column)) {
+        } else if (is_argument(step, column)
+                   || !keys_are_before(&firsts, before, 0)) {
             return;
         }
         number = input;
@@ -79,21 +108,26 @@ static bool reads_alone(const struct step_group *group,
             || (other != aggregate && other->column == aggregate->column))
             return false;
     }
-    return aggregate->column >= 0 && aggregate->filter < 0;
+    return aggregate->column >= (int)group->keys && aggregate->filter < 0;
 }
 
-/* The least and the greatest text of all rows. */
+/* The least and the greatest text of all rows, or of each group. */
 static void tell_of_group(struct steps *steps, const struct step *step)
 {
     const struct step_group *group = &step->group;
-    for (size_t i = 0; group->keys == 0 && i < group->aggregates.count; i++) {
+    struct step_firsts firsts = { .count = 1, .key_count = group->keys };
+    if (group->keys > STEP_FIRSTS_KEYS)
+        return;
+    for (unsigned i = 0; i < group->keys; i++)
+        firsts.keys[i] = (int)i;
+    for (size_t i = 0; i < group->aggregates.count; i++) {
         const struct step_aggregate *aggregate =
             vector_at(&group->aggregates, i);
-        bool most = aggregate->function == AGGREGATE_MAX;
-        if ((most || aggregate->function == AGGREGATE_MIN)
+        firsts.descending = aggregate->function == AGGREGATE_MAX;
+        if ((firsts.descending || aggregate->function == AGGREGATE_MIN)
             && reads_alone(group, aggregate))
             tell(steps, VECTOR_ITEMS(&step->inputs, int)[0], aggregate->column,
-                 (struct step_firsts){ 1, most });
+                 firsts);
     }
 }
 
@@ -106,8 +140,8 @@ static void tell_of_sort(struct steps *steps, const struct step *step)
         return;
     const struct step_key *key = vector_at(&sort->keys, 0);
     tell(steps, VECTOR_ITEMS(&step->inputs, int)[0], key->column,
-         (struct step_firsts){ (uint32_t)(sort->offset + sort->limit),
-                               key->descending });
+         (struct step_firsts){ .count = (uint32_t)(sort->offset + sort->limit),
+                               .descending = key->descending });
 }
 
 void lower_firsts(struct steps *steps)

@@ -187,9 +187,13 @@ bool step_window_gives_one(const struct step_window_function *function);
 /* STEP_MAP. Functions that the machine cannot compute: they make new texts,
  * or take several. Gives the input's columns, then one for each function; it
  * is NULL where an argument is, or where the function says so. */
+enum { STEP_FIRSTS_KEYS = 4 };
 struct step_firsts {
     uint32_t count; /* 0: all rows' texts are wanted */
     bool descending;
+    unsigned key_count;         /* with keys: of each group of rows        */
+    int keys[STEP_FIRSTS_KEYS]; /* ... whose values are equal in these
+                                   columns of the input; `count` is 1      */
 };
 struct step_function {
     const char *name; /* of program/functions/function.h                    */

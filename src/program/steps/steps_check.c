@@ -415,6 +415,9 @@ static enum vdbq_status check_map(const struct checking *check)
              k++)
             status = steps_check_column(
                 check, VECTOR_ITEMS(&function->arguments, int)[k], false);
+        for (unsigned k = 0;
+             k < function->firsts.key_count && status == VDBQ_OK; k++)
+            status = steps_check_column(check, function->firsts.keys[k], false);
     }
     return status;
 }

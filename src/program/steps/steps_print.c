@@ -289,6 +289,9 @@ static void print_map(const struct printing *printing, const struct step *step)
             text_print(text, " for the %s %u",
                        function->firsts.descending ? "last" : "first",
                        function->firsts.count);
+        for (size_t k = 0; k < function->firsts.key_count; k++)
+            text_print(text, "%s %d", k == 0 ? " of each" : ",",
+                       function->firsts.keys[k]);
     }
 }
 
