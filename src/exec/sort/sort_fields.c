@@ -28,23 +28,17 @@ struct sort_field {
 
 /* ------------------------------------------------------------- ranges -- */
 
-/* Values that were looked at. */
-struct extent {
-    uint64_t least, most; /* of their orders */
-    bool nulls;           /* a NULL is there */
-};
-
 /* The range of a key's values, as threads find it. */
 struct range {
     const struct sort_key *key; /* whose values are looked at */
     uint32_t count;             /* rows */
     unsigned threads;           /* that share the rows */
-    struct extent shares[PARALLEL_THREADS_MAX];
+    struct sort_extent shares[PARALLEL_THREADS_MAX];
 };
 
 /* Looks at rows [first, end) of a key whose values are of a type. */
 static inline void look_at(const struct sort_key *key, int type, uint32_t first,
-                           uint32_t end, struct extent *extent)
+                           uint32_t end, struct sort_extent *extent)
 {
     uint64_t least = extent->least, most = extent->most;
     for (uint32_t i = first; i < end; i++) {
@@ -58,9 +52,8 @@ static inline void look_at(const struct sort_key *key, int type, uint32_t first,
     extent->most = most;
 }
 
-/* The same, whatever they are. */
-static void look_at_rows(const struct sort_key *key, uint32_t first,
-                         uint32_t end, struct extent *extent)
+void sort_extent_add(struct sort_extent *extent, const struct sort_key *key,
+                     uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; key->nulls != NULL && i < end; i++)
         extent->nulls |= key->nulls[i] != 0;
@@ -86,12 +79,12 @@ static void find_range(void *context, unsigned share)
     struct range *range = context;
     uint64_t rows = range->count;
     uint32_t end = (uint32_t)(rows * (share + 1) / range->threads);
-    struct extent extent = { .least = UINT64_MAX };
+    struct sort_extent extent = { .least = UINT64_MAX };
 
     for (uint32_t at = (uint32_t)(rows * share / range->threads), count;
          at < end && !stop_asked(); at += count) {
         count = end - at < STOP_ROWS ? end - at : STOP_ROWS;
-        look_at_rows(range->key, at, at + count, &extent);
+        sort_extent_add(&extent, range->key, at, at + count);
     }
     range->shares[share] = extent;
 }

@@ -11,6 +11,15 @@
 
 struct sort_field;
 
+/* Values of a key that were looked at; at first `least` is UINT64_MAX. */
+struct sort_extent {
+    uint64_t least, most; /* of their codes        */
+    bool nulls;           /* a NULL is there       */
+};
+/* Looks at rows [first, end) of a key, too. */
+void sort_extent_add(struct sort_extent *extent, const struct sort_key *key,
+                     uint32_t first, uint32_t end);
+
 struct sort_fields {
     struct sort_field *fields; /* owned: one or two a key                  */
     unsigned count;            /* of `fields`                              */

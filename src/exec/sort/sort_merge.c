@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging runs: see sort_merge.h. A heap has the runs by their next rows. Rows
- * are picked run by run and then copied column by column, at the latest when a
- * block of a run ends.
+ * Merging runs: see sort_merge.h. A tree of losers has the runs by their next rows
+ * [Knuth, The Art of Computer Programming, volume 3, 5.4.1]. Rows are picked run by
+ * run and then copied column by column, at the latest when a block of a run ends.
  */
 #include "exec/sort/sort_merge.h"
 
 #include <assert.h>
 
 #include "base/memory.h"
-#include "exec/rows/order.h"
-#include "exec/sort/sort.h"
+#include "exec/sort/sort_codes.h"
 
 enum {
     PICKS = 1 << 12
@@ -22,17 +21,23 @@ struct head {
     struct spill_reader reader;
     struct vdbq_batch batch; /* a block of the run */
     uint64_t at;             /* the next row of it */
-    bool late;               /* ... its first key goes behind others as
-                                a NULL does, or as no NULL does         */
-    uint64_t code;           /* ... the order of that key               */
 };
+
+/* A head that has played. */
+struct player {
+    uint64_t code; /* of its next row: sort_code_at() */
+    uint32_t head; /* its number; NO_HEAD: of a run that has ended */
+};
+enum { NO_HEAD = 0x7fffffff };
 
 struct sort_merge {
     struct sort_merge_params params;
-    struct head *heads;  /* of each run */
-    uint32_t *heap;      /* heads; none goes before the one in the middle
-                            of its number                                  */
-    unsigned count;      /* ... of them: runs that have rows left */
+    struct head *heads;      /* of each run */
+    struct sort_codes codes; /* of their rows */
+    struct player *tree; /* 0: whose row goes first; place n, of 1 to the number
+                                of runs - 1, has who lost against who came from
+                                below there. Run i comes from place (i + number) / 2 */
+    unsigned count;      /* runs that have rows left */
     uint32_t *from;      /* picked rows: their heads ... */
     uint32_t *rows;      /* ... and rows of the blocks   */
     unsigned picks;      /* how many */
@@ -62,15 +67,14 @@ static uint64_t code_of(const struct head *head, const struct step_key *key,
     return key->descending ? ~code : code;
 }
 
-/* Whether the row of head `a` goes before that of head `b`. */
+/* Whether the row of head `a` goes before that of head `b`; their numbers are
+ * equal, and may lack bits of the keys. */
 static bool goes_before(const struct sort_merge *merge, uint32_t a, uint32_t b)
 {
+    if (a == NO_HEAD || b == NO_HEAD)
+        return a != NO_HEAD;
     const struct head *x = &merge->heads[a], *y = &merge->heads[b];
-    if (x->late != y->late)
-        return y->late;
-    if (x->code != y->code)
-        return x->code < y->code;
-    for (unsigned i = 1; i < merge->params.key_count; i++) {
+    for (unsigned i = 0; i < merge->params.key_count; i++) {
         const struct step_key *key = &merge->params.keys[i];
         bool late_x, late_y;
         uint64_t code_x = code_of(x, key, &late_x);
@@ -83,58 +87,102 @@ static bool goes_before(const struct sort_merge *merge, uint32_t a, uint32_t b)
     return a < b;
 }
 
-/* ---------------------------------------------------------------- heap -- */
+/* ---------------------------------------------------------------- tree -- */
 
-/* Lets the head at a place sink until none below it goes before it. */
-static void sink(struct sort_merge *merge, unsigned at)
+/* Whether a player wins by the numbers, equal ones by those of their runs: without
+ * a branch, since nobody can foretell it. */
+static inline bool wins(struct player a, struct player b)
 {
-    uint32_t *heap = merge->heap, head = heap[at];
-    for (unsigned below = 2 * at + 1; below < merge->count;
-         below = 2 * at + 1) {
-        if (below + 1 < merge->count
-            && goes_before(merge, heap[below + 1], heap[below]))
-            below++;
-        if (!goes_before(merge, heap[below], head))
-            break;
-        heap[at] = heap[below];
-        at = below;
-    }
-    heap[at] = head;
+    return (a.code < b.code) | ((a.code == b.code) & (a.head < b.head));
 }
 
-/* Notes the first key of a head's row. */
-static void note_key(const struct sort_merge *merge, struct head *head)
+/* The same where equal numbers decide nothing. */
+static bool wins_by_keys(const struct sort_merge *merge, struct player a,
+                         struct player b)
 {
+    return a.code != b.code ? a.code < b.code
+                            : goes_before(merge, a.head, b.head);
+}
+
+/* Lets run `number` play with its next row, `player`, up to the top. */
+static void play(struct sort_merge *merge, unsigned number,
+                 struct player player)
+{
+    struct player *tree = merge->tree;
+    unsigned at = (number + merge->params.count) / 2;
+    if (merge->codes.exact)
+        for (; at > 0; at /= 2) {
+            struct player other = tree[at];
+            bool other_wins = wins(other, player);
+            tree[at] = other_wins ? player : other;
+            player = other_wins ? other : player;
+        }
+    else
+        for (; at > 0; at /= 2)
+            if (wins_by_keys(merge, tree[at], player)) {
+                struct player other = tree[at];
+                tree[at] = player;
+                player = other;
+            }
+    tree[0] = player;
+}
+
+/* A head with its next row, or a run that has ended. */
+static struct player player_of(const struct sort_merge *merge, uint32_t number)
+{
+    const struct head *head = &merge->heads[number];
+    if (head->batch.rows == 0)
+        return (struct player){ .code = UINT64_MAX, .head = NO_HEAD };
     assert(head->at < head->batch.rows);
-    head->code = code_of(head, &merge->params.keys[0], &head->late);
+    return (struct player){ .code = sort_code_at(&merge->codes,
+                                                 head->batch.column, head->at),
+                            .head = number };
+}
+
+/* Has all runs play; false: no memory. */
+static bool play_all(struct sort_merge *merge)
+{
+    unsigned count = merge->params.count;
+    struct player *winners =
+        memory_zeroed(2 * (size_t)count + 1, sizeof *winners);
+    if (winners == NULL)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        winners[count + i] = player_of(merge, i);
+    for (unsigned at = count; at-- > 1;) {
+        struct player a = winners[2 * at], b = winners[2 * at + 1];
+        bool first = wins_by_keys(merge, a, b);
+        winners[at] = first ? a : b;
+        merge->tree[at] = first ? b : a;
+    }
+    merge->tree[0] = count > 0 ? winners[1] : (struct player){ 0 };
+    memory_release(winners);
+    return true;
 }
 
 /* Reads the next block of a head; it has no rows at the run's end. */
-static enum vdbq_status read_block(const struct sort_merge *merge,
-                                   struct head *head, struct error *error)
+static enum vdbq_status read_block(struct head *head, struct error *error)
 {
     head->at = 0;
-    enum vdbq_status status = spill_read(&head->reader, &head->batch, error);
-    if (status == VDBQ_OK && head->batch.rows > 0)
-        note_key(merge, head);
-    return status;
+    return spill_read(&head->reader, &head->batch, error);
 }
 
 /* Brings the next row of the foremost run, of which a block has ended. */
 static enum vdbq_status refill(struct sort_merge *merge, struct error *error)
 {
-    struct head *head = &merge->heads[merge->heap[0]];
-    enum vdbq_status status = read_block(merge, head, error);
-    if (status == VDBQ_OK && head->batch.rows == 0)
-        merge->heap[0] = merge->heap[--merge->count];
-    if (status == VDBQ_OK && merge->count > 0)
-        sink(merge, 0);
+    uint32_t first = merge->tree[0].head;
+    struct head *head = &merge->heads[first];
+    enum vdbq_status status = read_block(head, error);
+    if (status == VDBQ_OK) {
+        merge->count -= head->batch.rows == 0;
+        play(merge, first, player_of(merge, first));
+    }
     return status;
 }
 
 /* ---------------------------------------------------- create, destroy -- */
 
-/* Opens all runs, and puts those that have rows into the heap. */
+/* Opens all runs, and has them play. */
 static enum vdbq_status open_heads(struct sort_merge *merge,
                                    struct error *error)
 {
@@ -151,12 +199,11 @@ static enum vdbq_status open_heads(struct sort_merge *merge,
                                        spill_rows(params->spill, partition) },
             error);
         if (status == VDBQ_OK)
-            status = read_block(merge, head, error);
-        if (status == VDBQ_OK && head->batch.rows > 0)
-            merge->heap[merge->count++] = i;
+            status = read_block(head, error);
+        merge->count += status == VDBQ_OK && head->batch.rows > 0;
     }
-    for (unsigned i = merge->count / 2; i-- > 0 && status == VDBQ_OK;)
-        sink(merge, i);
+    if (status == VDBQ_OK && !play_all(merge))
+        status = error_no_memory(error);
     return status;
 }
 
@@ -172,13 +219,15 @@ enum vdbq_status sort_merge_create(const struct sort_merge_params *params,
         return error_no_memory(error);
     made->params = *params;
     made->heads = memory_zeroed(count, sizeof *made->heads);
-    made->heap = memory_zeroed(count, sizeof *made->heap);
+    made->tree = memory_zeroed(count, sizeof *made->tree);
     made->values = memory_zeroed(count, sizeof *made->values);
     made->nulls = memory_zeroed(count, sizeof *made->nulls);
     made->from = memory_zeroed(PICKS, sizeof *made->from);
     made->rows = memory_zeroed(PICKS, sizeof *made->rows);
-    enum vdbq_status status = VDBQ_OK;
-    if (!made->heads || !made->heap || !made->values || !made->nulls
+    enum vdbq_status status =
+        sort_codes_init(&made->codes, params->spill->columns, params->keys,
+                        params->key_count, params->extents, error);
+    if (!made->heads || !made->tree || !made->values || !made->nulls
         || !made->from || !made->rows)
         status = error_no_memory(error);
     if (status == VDBQ_OK)
@@ -197,7 +246,8 @@ void sort_merge_destroy(struct sort_merge *merge)
     for (unsigned i = 0; merge->heads != NULL && i < merge->params.count; i++)
         spill_reader_finish(&merge->heads[i].reader);
     memory_release(merge->heads);
-    memory_release(merge->heap);
+    memory_release(merge->tree);
+    sort_codes_finish(&merge->codes);
     memory_release((void *)merge->values);
     memory_release((void *)merge->nulls);
     memory_release(merge->from);
@@ -270,14 +320,13 @@ static enum vdbq_status copy_picks(struct sort_merge *merge,
 static bool pick(struct sort_merge *merge, uint64_t most)
 {
     while (merge->picks < most) {
-        uint32_t first = merge->heap[0];
+        uint32_t first = merge->tree[0].head;
         struct head *head = &merge->heads[first];
         merge->from[merge->picks] = first;
         merge->rows[merge->picks++] = (uint32_t)head->at++;
         if (head->at == head->batch.rows)
             return true;
-        note_key(merge, head);
-        sink(merge, 0);
+        play(merge, first, player_of(merge, first));
     }
     return false;
 }

@@ -10,11 +10,14 @@
 #include "exec/rows/spill.h"
 #include "program/steps/steps.h"
 
+struct sort_extent;
+
 struct sort_merge_params {
     const struct spill *spill;   /* has the runs; its rows are plain        */
     unsigned first, count;       /* partitions that are merged              */
     const struct step_key *keys; /* which decide; the first one goes first  */
     unsigned key_count;          /* of `keys`, at least 1                   */
+    const struct sort_extent *extents; /* of each key: in all rows          */
 };
 struct sort_merge;
 

@@ -43,6 +43,11 @@ enum vdbq_status sort_runs_init(struct sort_runs *runs,
     *runs = (struct sort_runs){ .params = *params,
                                 .block_bytes =
                                     bytes < BLOCK_MAX ? bytes : BLOCK_MAX };
+    runs->extents = memory_zeroed(params->key_count, sizeof *runs->extents);
+    if (runs->extents == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < params->key_count; i++)
+        runs->extents[i].least = UINT64_MAX;
     return make_spill(runs, &runs->spill, error);
 }
 
@@ -50,6 +55,7 @@ void sort_runs_finish(struct sort_runs *runs)
 {
     sort_merge_destroy(runs->merge);
     spill_finish(&runs->spill);
+    memory_release(runs->extents);
     *runs = (struct sort_runs){ 0 };
 }
 
@@ -72,6 +78,16 @@ static enum vdbq_status add_rows(struct spill *spill,
         error);
 }
 
+/* Notes what values the keys of rows have. */
+static void note_extents(struct sort_runs *runs, const struct row_set *rows)
+{
+    for (unsigned i = 0; i < runs->params.key_count; i++) {
+        struct sort_key key;
+        sort_keys(rows, &runs->params.keys[i], 1, &key);
+        sort_extent_add(&runs->extents[i], &key, 0, (uint32_t)rows->rows);
+    }
+}
+
 enum vdbq_status sort_runs_add(struct sort_runs *runs,
                                const struct row_set *rows,
                                const uint32_t *order, uint64_t count,
@@ -79,6 +95,7 @@ enum vdbq_status sort_runs_add(struct sort_runs *runs,
 {
     assert(runs->merge == NULL && count <= rows->rows);
     runs->rows += count;
+    note_extents(runs, rows);
     enum vdbq_status status = spill_partition_add(&runs->spill, error);
     if (status == VDBQ_OK)
         status = add_rows(&runs->spill, rows, order, count, error);
@@ -103,6 +120,7 @@ static enum vdbq_status open_merge(const struct sort_runs *runs, unsigned first,
                                      .first = first,
                                      .count = count,
                                      .keys = runs->params.keys,
+                                     .extents = runs->extents,
                                      .key_count = runs->params.key_count },
         merge, error);
 }

@@ -8,6 +8,7 @@
 #define VDBQ_EXEC_SORT_RUNS_H
 
 #include "exec/sort/sort.h"
+#include "exec/sort/sort_fields.h"
 #include "exec/sort/sort_merge.h"
 
 struct sort_runs_params {
@@ -22,9 +23,10 @@ struct sort_runs_params {
 
 struct sort_runs {
     struct sort_runs_params params;
-    uint64_t rows;            /* of all runs                                */
-    uint64_t block_bytes;     /* of a run, that are read at once            */
-    struct spill spill;       /* a partition for each run                   */
+    uint64_t rows;        /* of all runs                                */
+    uint64_t block_bytes; /* of a run, that are read at once            */
+    struct spill spill;   /* a partition for each run                   */
+    struct sort_extent *extents; /* owned: of each key, in all rows         */
     struct sort_merge *merge; /* of all; NULL: not yet                      */
 };
 

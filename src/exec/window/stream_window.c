@@ -14,6 +14,7 @@
 #include "exec/window/window_firsts.h"
 #include "exec/window/window_joined.h"
 #include "exec/window/window_rows.h"
+#include "exec/window/window_select.h"
 #include "exec/window/window_spill.h"
 
 /* For a row, while it is sorted and its windows are computed. */
@@ -26,6 +27,8 @@ struct window_stream {
     uint64_t given;               /* rows of `results` that are out */
     struct vdbq_vector *vectors;  /* of the batch */
     struct window_spill *spill;   /* has all rows instead; NULL: they fit */
+    struct window_select *select; /* has values of them instead, until one
+                                     row is made of all; else NULL */
     struct window_joined *joined; /* of each function; NULL: none joins texts */
     struct window_rows device;    /* has all rows, and their results; or not  */
     char where[96];               /* for stats                                */
@@ -174,15 +177,56 @@ static enum vdbq_status compute(struct window_stream *window,
 {
     assert(window->head.step->column_count
            >= window->input.row_set.column_count);
+    if (window->select != NULL)
+        return window_select_end(window->select, &window->input.row_set,
+                                 &window->results, error);
     return window->spill != NULL ? window_spill_end(window->spill, error)
                                  : run(window, error);
+}
+
+/* Makes what puts rows aside, with so much memory. */
+static enum vdbq_status make_spill(struct window_stream *window, uint64_t room,
+                                   struct error *error)
+{
+    const struct step *step = window->head.step;
+    unsigned inputs = window->input.row_set.column_count;
+    struct account_share *memory = &window->head.memory;
+    if (window_select_can(&step->window))
+        return window_select_create(
+            &(struct window_select_params){ .step = &step->window,
+                                            .columns = step->columns,
+                                            .column_count = inputs,
+                                            .room_bytes = room,
+                                            .files = window->head.params->files,
+                                            .memory = memory },
+            &window->select, error);
+    return window_spill_create(
+        &(struct window_spill_params){ .step = &step->window,
+                                       .columns = step->columns,
+                                       .input_count = inputs,
+                                       .joined = window->joined,
+                                       .threads =
+                                           stream_threads(window->head.params),
+                                       .room_bytes = room,
+                                       .files = window->head.params->files,
+                                       .memory = memory },
+        &window->spill, error);
+}
+
+/* Puts a batch's rows aside. */
+static enum vdbq_status put_aside(struct window_stream *window,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    return window->select != NULL
+               ? window_select_add(window->select, batch, error)
+               : window_spill_add(window->spill, batch, error);
 }
 
 /* Has the rows at hand go to files, as all others will. */
 static enum vdbq_status begin_spill(struct window_stream *window,
                                     struct error *error)
 {
-    const struct step *step = window->head.step;
     struct row_set *rows = &window->input.row_set;
     struct account_share *memory = &window->head.memory;
     uint64_t room = account_room(memory);
@@ -190,20 +234,10 @@ static enum vdbq_status begin_spill(struct window_stream *window,
     struct vdbq_batch batch = { .rows = rows->rows,
                                 .columns = rows->column_count,
                                 .column = window->vectors };
-    enum vdbq_status status = window_spill_create(
-        &(struct window_spill_params){ .step = &step->window,
-                                       .columns = step->columns,
-                                       .input_count = rows->column_count,
-                                       .joined = window->joined,
-                                       .threads =
-                                           stream_threads(window->head.params),
-                                       .room_bytes = memory->used_bytes,
-                                       .files = window->head.params->files,
-                                       .memory = memory },
-        &window->spill, error);
+    enum vdbq_status status = make_spill(window, memory->used_bytes, error);
     row_set_vectors(rows, 0, window->vectors);
     if (status == VDBQ_OK)
-        status = window_spill_add(window->spill, &batch, error);
+        status = put_aside(window, &batch, error);
     row_set_clear(rows);
     return status;
 }
@@ -217,14 +251,15 @@ static enum vdbq_status take_rows(struct window_stream *window,
     uint64_t bytes = spill_row_bytes(step->columns, step->column_count, NULL)
                      + COMPUTE_BYTES;
     enum vdbq_status status = VDBQ_OK;
-    if (window->spill == NULL
+    bool fits = window->spill == NULL && window->select == NULL;
+    if (fits
         && account_take(&window->head.memory, batches_rows(batches) * bytes))
         return row_set_append_all(&window->input.row_set, batches,
                                   window->head.params->threads, error);
-    if (window->spill == NULL)
+    if (fits)
         status = begin_spill(window, error);
     for (unsigned i = 0; i < batches->count && status == VDBQ_OK; i++)
-        status = window_spill_add(window->spill, &batches->batch[i], error);
+        status = put_aside(window, &batches->batch[i], error);
     return status;
 }
 
@@ -371,6 +406,7 @@ static void window_close(struct stream *stream)
     rescan_finish(&window->input);
     row_set_finish(&window->results);
     window_spill_destroy(window->spill);
+    window_select_destroy(window->select);
     for (unsigned i = 0;
          window->joined != NULL && i < stream->step->window.functions.count;
          i++)

@@ -128,6 +128,12 @@ enum vdbq_status window_aggregate(struct window *window,
 void window_quantile(struct window *window,
                      const struct step_window_function *function,
                      struct row_set_column *result);
+/* ... the place, from 0, of the value that such a function takes of n values that
+ * are not NULL; and what QUANTILE_PART gives of as many. */
+uint64_t window_quantile_place(const struct step_window_function *function,
+                               double n);
+double window_quantile_part(const struct step_window_function *function,
+                            double n);
 /* window_joined.c: STRING_AGG; the column gets places of its gather. */
 enum vdbq_status window_join_texts(struct window *window,
                                    const struct step_window_function *function,

@@ -17,7 +17,6 @@ struct quantiles {
     const struct step_window_function *function;
     const struct row_set_column *values;
     struct row_set_column *result;
-    double share;
     bool nulls[PARALLEL_THREADS_MAX]; /* of each share: it has written one */
 };
 
@@ -47,31 +46,47 @@ static uint32_t count_values(const struct quantiles *all, uint32_t begin,
     return low - begin;
 }
 
-/* The place, from 0, of the value that the function takes of n. */
-static uint32_t place_of(const struct quantiles *all, double n)
+/* The share of values that are not behind the one that is asked for. */
+static double share_of(const struct step_window_function *function)
 {
-    double before = (n - 1) * all->share, place;
+    double share;
+    memcpy(&share, &function->offset, sizeof share);
+    assert(share >= 0 && share <= 1);
+    return share;
+}
 
-    if (all->function->function == WINDOW_QUANTILE_BELOW)
-        return (uint32_t)floor(before);
-    if (all->function->function == WINDOW_QUANTILE_ABOVE)
-        return (uint32_t)ceil(before);
-    assert(all->function->function == WINDOW_QUANTILE_VALUE);
-    place = n - floor(n - all->share * n);
-    return place < 1 ? 0 : (uint32_t)place - 1;
+uint64_t window_quantile_place(const struct step_window_function *function,
+                               double n)
+{
+    double share = share_of(function), before = (n - 1) * share, place;
+
+    if (function->function == WINDOW_QUANTILE_BELOW)
+        return (uint64_t)floor(before);
+    if (function->function == WINDOW_QUANTILE_ABOVE)
+        return (uint64_t)ceil(before);
+    assert(function->function == WINDOW_QUANTILE_VALUE);
+    place = n - floor(n - share * n);
+    return place < 1 ? 0 : (uint64_t)place - 1;
+}
+
+double window_quantile_part(const struct step_window_function *function,
+                            double n)
+{
+    double before = (n - 1) * share_of(function);
+    return before - floor(before);
 }
 
 static struct quantile quantile_of(const struct quantiles *all, uint32_t begin,
                                    uint32_t end)
 {
     uint32_t count = count_values(all, begin, end), place;
-    double before = ((double)count - 1) * all->share;
 
     if (count == 0)
         return (struct quantile){ .null = true };
     if (all->function->function == WINDOW_QUANTILE_PART)
-        return (struct quantile){ .part = before - floor(before) };
-    place = place_of(all, (double)count);
+        return (struct quantile){ .part = window_quantile_part(all->function,
+                                                               (double)count) };
+    place = (uint32_t)window_quantile_place(all->function, (double)count);
     assert(place < count);
     return (struct quantile){ .source = all->window->order[begin + place] };
 }
@@ -141,8 +156,6 @@ void window_quantile(struct window *window,
         .result = result
     };
 
-    memcpy(&all.share, &function->offset, sizeof all.share);
-    assert(all.share >= 0 && all.share <= 1);
     parallel_run(window->threads,
                  window->firsts != NULL ? write_firsts : write_rows, &all);
     for (unsigned i = 0; i < window->threads; i++)
