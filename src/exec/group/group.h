@@ -21,6 +21,9 @@ struct group_params {
     unsigned threads;     /* to work with at most        */
     struct account_share *memory;      /* what it holds; NULL: no limit */
     const struct os_file_calls *files; /* NULL: os_temporary_files    */
+    const bool *reads; /* of each column of `results`: somebody reads it; NULL:
+                          all are read                                        */
+    bool any_order;    /* nobody sees the order of the groups                */
     bool apart; /* groups are given as they are: group_apart.h              */
 };
 struct group;

@@ -2,8 +2,8 @@
 /*
  * Groups that do not fit into memory: their runs are in a temporary file, and
  * are merged partition by partition (group_partitions.h). A partition's groups
- * become rows, which are put back into the order of the groups' first rows
- * (reorder.h).
+ * become rows, which are put back into the order of the groups' first rows,
+ * where somebody sees it (reorder.h).
  */
 #include <assert.h>
 
@@ -111,6 +111,8 @@ static enum vdbq_status make_reorder(const struct spilling *spilling,
                             .files = group->params.files,
                             .columns = group->params.results,
                             .column_count = spilling->row_set->column_count,
+                            .reads = group->params.reads,
+                            .any_order = group->params.any_order,
                             .numbers = group->rows,
                             .room_bytes = room,
                             .memory = group->memory },

@@ -13,7 +13,8 @@ enum {
     SHIFT_MIN = 4,        /* so that not every row is a range             */
     SHIFT_MAX = 22,
     PARTITIONS_MAX = 1 << 12,
-    BLOCK_ROWS_MIN = 16 /* of a partition in memory                     */
+    BLOCK_ROWS_MIN = 16, /* of a partition in memory                    */
+    BLOCK_MAX = 1 << 20  /* bytes of a block: more make nothing faster   */
 };
 
 /* -------------------------------------------------------- init, finish -- */
@@ -45,18 +46,26 @@ enum vdbq_status reorder_init(struct reorder *reorder,
                               struct error *error)
 {
     assert(params->column_count > 0);
-    uint64_t row = spill_row_bytes(params->columns, params->column_count, NULL);
-    *reorder = (struct reorder){ .shift = choose_shift(params, row) };
-    unsigned count = (unsigned)ranges_of(params->numbers, reorder->shift);
-    enum vdbq_status status = spill_init(
-        &reorder->spill,
-        &(struct spill_params){ .files = params->files,
-                                .memory = params->memory,
-                                .columns = params->columns,
-                                .column_count = params->column_count,
-                                .partitions = count,
-                                .block_bytes = params->room_bytes / 2 / count },
-        error);
+    uint64_t row =
+        spill_row_bytes(params->columns, params->column_count, params->reads);
+    *reorder = (struct reorder){ .shift = choose_shift(params, row),
+                                 .any_order = params->any_order };
+    unsigned count = params->any_order
+                         ? 1
+                         : (unsigned)ranges_of(params->numbers, reorder->shift);
+    uint64_t block = params->room_bytes / 2 / count;
+    enum vdbq_status status =
+        spill_init(&reorder->spill,
+                   &(struct spill_params){
+                       .files = params->files,
+                       .memory = params->memory,
+                       .columns = params->columns,
+                       .column_count = params->column_count,
+                       .reads = params->reads,
+                       .plain = params->any_order,
+                       .partitions = count,
+                       .block_bytes = block < BLOCK_MAX ? block : BLOCK_MAX },
+                   error);
     if (status == VDBQ_OK)
         status = row_set_init(&reorder->range, params->columns,
                               params->column_count, error);
@@ -73,6 +82,7 @@ enum vdbq_status reorder_init(struct reorder *reorder,
 
 void reorder_finish(struct reorder *reorder)
 {
+    spill_reader_finish(&reorder->reader);
     spill_finish(&reorder->spill);
     row_set_finish(&reorder->range);
     row_set_finish(&reorder->output);
@@ -122,6 +132,12 @@ enum vdbq_status reorder_add(struct reorder *reorder,
                              const uint64_t *numbers, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
+    if (reorder->any_order) {
+        reorder->rows += rows->rows;
+        return spill_add(
+            &reorder->spill, 0,
+            &(struct spill_rows){ .from = rows, .count = rows->rows }, error);
+    }
     if (!list_room(reorder, rows->rows))
         return error_no_memory(error);
     list_rows(reorder, numbers, rows->rows);
@@ -145,7 +161,12 @@ enum vdbq_status reorder_end(struct reorder *reorder, struct error *error)
     memory_release(reorder->list);
     reorder->list = NULL;
     reorder->list_room = 0;
-    return spill_end(&reorder->spill, error);
+    enum vdbq_status status = spill_end(&reorder->spill, error);
+    if (status != VDBQ_OK || !reorder->any_order)
+        return status;
+    const struct spill_range all = { .spill = &reorder->spill,
+                                     .rows = reorder->rows };
+    return spill_reader_init(&reorder->reader, &all, error);
 }
 
 /* ---------------------------------------------------------------- read -- */
@@ -239,6 +260,8 @@ enum vdbq_status reorder_batch(struct reorder *reorder,
                                struct vdbq_batch *batch, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
+    if (reorder->any_order)
+        return spill_read(&reorder->reader, batch, error);
     while (status == VDBQ_OK && reorder->next == reorder->range.rows
            && reorder->partition < reorder->spill.partitions.count)
         status = load(reorder, reorder->partition++, error);

@@ -4,6 +4,8 @@
  * which no two are the same and all are below a bound. They wait in temporary
  * files, in partitions by ranges of numbers; since a range has no more rows than
  * numbers, each partition fits into memory and is put in order there.
+ *
+ * Where nobody sees the order they go out as they came.
  */
 #ifndef VDBQ_EXEC_REORDER_H
 #define VDBQ_EXEC_REORDER_H
@@ -14,14 +16,20 @@ struct reorder_params {
     const struct os_file_calls *files; /* NULL: os_temporary_files          */
     const struct step_column *columns; /* of the rows; they outlive it      */
     unsigned column_count;             /* of `columns`                      */
-    uint64_t numbers;                  /* all are below                     */
-    uint64_t room_bytes;               /* of memory that it should take     */
-    struct account_share *memory;      /* of the step it is for; or NULL    */
+    const bool *reads;   /* of each column: somebody reads it; outlives it,
+                          NULL: all are read                                */
+    bool any_order;      /* nobody asks for the order                         */
+    uint64_t numbers;    /* all are below                     */
+    uint64_t room_bytes; /* of memory that it should take     */
+    struct account_share *memory; /* of the step it is for; or NULL    */
 };
 
 struct reorder {
     struct spill spill;          /* a partition for each range              */
     unsigned shift;              /* a range is 1 << shift numbers           */
+    bool any_order;              /* there are no ranges: one partition has
+                                    all rows, without numbers               */
+    struct spill_reader reader;  /* ... gives them out                      */
     uint64_t rows;               /* that were added                         */
     uint32_t *list;              /* of added rows, by partitions            */
     uint64_t list_room;          /* ... numbers                             */
@@ -40,7 +48,8 @@ enum vdbq_status reorder_init(struct reorder *reorder,
                               struct error *error);
 void reorder_finish(struct reorder *reorder);
 
-/* Adds all rows of a row set, with a number for each. */
+/* Adds all rows of a row set, with a number for each, of which nothing is asked in
+ * any order. */
 enum vdbq_status reorder_add(struct reorder *reorder,
                              const struct row_set *rows,
                              const uint64_t *numbers, struct error *error);

@@ -29,6 +29,7 @@ static enum vdbq_status make_spill(const struct sort_runs *runs,
                                 .memory = params->memory,
                                 .columns = params->columns,
                                 .column_count = params->column_count,
+                                .reads = params->reads,
                                 .plain = true,
                                 .block_bytes = runs->block_bytes },
         error);

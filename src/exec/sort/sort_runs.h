@@ -16,9 +16,11 @@ struct sort_runs_params {
     struct account_share *memory;      /* of the step it is for; or NULL    */
     const struct step_column *columns; /* of the rows; they outlive it      */
     unsigned column_count;             /* of `columns`                      */
-    const struct step_key *keys;       /* which decide; they outlive it     */
-    unsigned key_count;                /* of `keys` */
-    uint64_t room_bytes;               /* of memory that merging may take   */
+    const bool *reads; /* of each column: it is kept, as keys are; outlives it.
+                          NULL: all are                                     */
+    const struct step_key *keys; /* which decide; they outlive it     */
+    unsigned key_count;          /* of `keys` */
+    uint64_t room_bytes;         /* of memory that merging may take   */
 };
 
 struct sort_runs {

@@ -110,6 +110,7 @@ static enum vdbq_status open_one(const struct opening *opening, int number,
         return status;
     }
     steps_reads(steps, number, head.reads);
+    head.any_order = steps_any_order(steps, number);
     memcpy(head.texts, opening->texts[number], step->column_count);
     status = make_stream(&head, stream, error);
     if (status == VDBQ_OK)

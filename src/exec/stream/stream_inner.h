@@ -76,6 +76,7 @@ struct stream {
                                to run what reads them                      */
     bool *reads;            /* of each column: somebody reads it; values of
                                others need not be written                  */
+    bool any_order;         /* nobody sees in which order its rows come    */
     uint8_t *texts;         /* of each column: what is asked of the numbers of
                                its texts, an enum texts_use                */
     bool ended;             /* ... or failed: there are no more rows       */

@@ -209,7 +209,9 @@ static enum vdbq_status make_spill(struct window_stream *window, uint64_t room,
                                            stream_threads(window->head.params),
                                        .room_bytes = room,
                                        .files = window->head.params->files,
-                                       .memory = memory },
+                                       .memory = memory,
+                                       .reads = window->head.reads,
+                                       .any_order = window->head.any_order },
         &window->spill, error);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/threads/stop.h"
+#include "exec/rows/order.h"
 #include "exec/sort/sort.h"
 #include "exec/window/window_firsts.h"
 #include "exec/window/window_joined.h"
@@ -40,6 +41,63 @@ static bool wants_one_row(const struct window_params *params)
     return params->firsts != NULL;
 }
 
+/* Marks rows [1, count) whose key, of values of a type, differs from that of the row
+ * before. */
+static inline void mark_values(const struct sort_key *key, int type,
+                               uint32_t count, uint8_t mark, uint8_t *starts)
+{
+    uint64_t before = order_at(type, key->values, 0);
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t code = order_at(type, key->values, i);
+        starts[i] |= code != before ? mark : 0;
+        before = code;
+    }
+}
+
+/* The same where some are NULL: what values these have tells nothing. */
+static void mark_nullable(const struct sort_key *key, uint32_t count,
+                          uint8_t mark, uint8_t *starts)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        bool null = key->nulls[i] != 0, before = key->nulls[i - 1] != 0;
+        if (null != before
+            || (!null
+                && order_at(key->type, key->values, i)
+                       != order_at(key->type, key->values, i - 1)))
+            starts[i] |= mark;
+    }
+}
+
+/* The same of any key. */
+static void mark_key(const struct sort_key *key, uint32_t count, uint8_t mark,
+                     uint8_t *starts)
+{
+    if (key->nulls != NULL)
+        mark_nullable(key, count, mark, starts);
+    else if (key->type == TYPE_I32)
+        mark_values(key, TYPE_I32, count, mark, starts);
+    else if (key->type == TYPE_I64)
+        mark_values(key, TYPE_I64, count, mark, starts);
+    else if (key->type == TYPE_F32)
+        mark_values(key, TYPE_F32, count, mark, starts);
+    else
+        mark_values(key, TYPE_F64, count, mark, starts);
+}
+
+/* The order of rows that are in it already, and where keys change. */
+static void take_order(struct window *window, const struct sort_key *keys,
+                       unsigned count, unsigned partition)
+{
+    uint32_t rows = (uint32_t)window->rows->rows;
+    for (uint32_t i = 0; i < rows; i++)
+        window->order[i] = i;
+    memset(window->starts, 0, rows);
+    for (unsigned i = 0; i < count; i++)
+        mark_key(&keys[i], rows,
+                 i < partition ? SORT_PARTITION | SORT_PEERS : SORT_PEERS,
+                 window->starts);
+}
+
 /* Orders all rows by partition and then by the window's order. */
 static enum vdbq_status sort_window(struct window *window,
                                     const struct step_window_function *function,
@@ -57,6 +115,9 @@ static enum vdbq_status sort_window(struct window *window,
         sort_keys(window->rows, steps, count, keys);
         if (wants_one_row(params))
             window_first_alone(window, keys, count);
+        else if (params->sorted)
+            take_order(window, keys, count,
+                       (unsigned)function->partition.count);
         else
             status = sort_order_marked(
                 keys, count, (uint32_t)window->rows->rows, params->threads,

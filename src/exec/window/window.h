@@ -33,6 +33,7 @@ struct window_params {
                                    partition is wanted, of a step that says so;
                                    it is told which these are, and is to be
                                    finished (window_firsts.h). NULL: all     */
+    bool sorted;      /* the rows are in the order of all functions already */
     unsigned *failed; /* set to the number of the function that fails; or
                          NULL                                              */
 };

@@ -31,9 +31,11 @@ struct stage {
     unsigned partition_count;    /* of `keys` */
     unsigned key_count;          /* ... of all */
     bool ranks;                  /* all functions do */
-    uint64_t rows_most;          /* that are sorted at once                */
-    uint64_t chunk_most;         /* ... computed */
-    struct row_set rows;         /* to be sorted next */
+    bool last;                   /* there are no others                    */
+    bool *keeps; /* of each column of its rows: it goes into the runs      */
+    uint64_t rows_most;  /* that are sorted at once                */
+    uint64_t chunk_most; /* ... computed */
+    struct row_set rows; /* to be sorted next */
     struct sort_runs runs;
     struct row_set chunk;      /* rows in their order, to be computed    */
     struct window_carry carry; /* where `chunk` goes on */
@@ -101,6 +103,34 @@ static bool make_columns(const struct window_spill *spill, struct stage *stage)
     return true;
 }
 
+/* Notes which columns go into the runs: all that somebody reads later. */
+static bool choose_columns(const struct window_spill *spill,
+                           struct stage *stage)
+{
+    const struct window_spill_params *params = &spill->params;
+    bool sorts = stage->keys[0].column != (int)stage->before;
+    stage->keeps = memory_zeroed(stage->before + (size_t)1, 1);
+    if (stage->keeps == NULL)
+        return false;
+    for (unsigned i = 0; i < stage->before; i++)
+        stage->keeps[i] =
+            !stage->last || params->reads == NULL || params->reads[i];
+    for (unsigned i = 0; i < stage->key_count; i++)
+        stage->keeps[stage->keys[i].column] = true;
+    for (unsigned i = 0; i < stage->count; i++) {
+        const struct step_window_function *function =
+            function_at(spill, stage->first + i);
+        const int columns[] = { function->aggregate.column,
+                                function->aggregate.filter,
+                                function->fallback };
+        for (unsigned k = 0; k < sizeof columns / sizeof *columns; k++)
+            if (columns[k] >= 0)
+                stage->keeps[columns[k]] = true;
+    }
+    stage->keeps[stage->before] = !sorts || !stage->last || !params->any_order;
+    return true;
+}
+
 static uint64_t at_least(uint64_t rows)
 {
     return rows > ROWS_MIN ? rows : ROWS_MIN;
@@ -118,7 +148,9 @@ static enum vdbq_status begin_stage(struct window_spill *spill, unsigned first,
                              .ranks = true };
     for (unsigned i = 0; i < stage->count; i++)
         stage->ranks &= window_ranks(function_at(spill, first + i)->function);
-    if (!make_keys(spill, stage) || !make_columns(spill, stage))
+    stage->last = first + stage->count == params->step->functions.count;
+    if (!make_keys(spill, stage) || !make_columns(spill, stage)
+        || !choose_columns(spill, stage))
         return error_no_memory(error);
     uint64_t row = spill_row_bytes(stage->columns, stage->before + 1, NULL);
     stage->rows_most =
@@ -138,6 +170,7 @@ static enum vdbq_status begin_stage(struct window_spill *spill, unsigned first,
                               .memory = params->memory,
                               .columns = stage->columns,
                               .column_count = stage->before + 1,
+                              .reads = stage->keeps,
                               .keys = stage->keys,
                               .key_count = stage->key_count,
                               .room_bytes = params->room_bytes / SORT_PART },
@@ -151,6 +184,7 @@ static void finish_stage(struct stage *stage)
     sort_runs_finish(&stage->runs);
     memory_release(stage->keys);
     memory_release(stage->columns);
+    memory_release(stage->keeps);
     *stage = (struct stage){ 0 };
 }
 
@@ -334,6 +368,7 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
                               ? spill->params.joined + stage->first
                               : NULL,
                 .carry = stage->ranks ? &stage->carry : NULL,
+                .sorted = true,
                 .failed = &failed },
             &results, error);
     status = status == VDBQ_OK ? put_back(spill, &rows, &results, skip, error)
@@ -449,6 +484,8 @@ static enum vdbq_status run_stage(struct window_spill *spill,
                                   .files = params->files,
                                   .columns = params->columns,
                                   .column_count = stage->before + stage->count,
+                                  .reads = stage->last ? params->reads : NULL,
+                                  .any_order = stage->last && params->any_order,
                                   .numbers = spill->rows,
                                   .room_bytes = params->room_bytes / OTHER_PART,
                                   .memory = params->memory },

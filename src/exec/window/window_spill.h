@@ -4,7 +4,9 @@
  * are a stage: its rows are sorted by partition and order, in runs
  * (sort_runs.h), windows are computed for whole partitions, as many as fit, and
  * the rows are put back into the order in which they came (reorder.h), with
- * the results behind their columns. They are the rows of the next stage.
+ * the results behind their columns. They are the rows of the next stage. Of the
+ * last one columns that nobody reads are left out, and where nobody sees the order
+ * rows stay in that of the windows.
  *
  * What takes nothing but a row's place (ROW_NUMBER, RANK, DENSE_RANK) is
  * computed for any rows in their order; else a partition must fit into memory.
@@ -25,6 +27,8 @@ struct window_spill_params {
     uint64_t room_bytes;               /* of memory that it should take      */
     const struct os_file_calls *files; /* NULL: os_temporary_files           */
     struct account_share *memory;      /* of the step it is for              */
+    const bool *reads; /* of each column: somebody reads it; NULL: all are   */
+    bool any_order;    /* nobody sees the order of the rows                  */
 };
 struct window_spill;
 

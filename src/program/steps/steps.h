@@ -380,6 +380,9 @@ bool steps_share(const struct steps *steps);
 /* Sets reads[i] to whether a step, or who runs the steps, reads column i of
  * step `number`'s rows. */
 void steps_reads(const struct steps *steps, int number, bool *reads);
+/* Whether nobody sees in which order the rows of step `number` come: they are but
+ * counted, added up or compared, and no row fails on the way. */
+bool steps_any_order(const struct steps *steps, int number);
 /* What steps ask at most of the numbers of texts, and who runs them of the last
  * one's: an enum texts_use for each column of each step, [step][column]. To be
  * released; NULL: no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which columns of a step somebody reads: who makes them may leave the others
- * as they are.
+ * What somebody reads of a step: which columns (who makes them may leave the
+ * others as they are), and whether the order of its rows.
  */
 #include "program/steps/steps.h"
 
@@ -158,4 +158,60 @@ bool steps_share(const struct steps *steps)
     for (size_t i = 0; i < steps->steps.count; i++)
         inputs += steps_at(steps, (int)i)->inputs.count;
     return inputs >= steps->steps.count;
+}
+
+/* -------------------------------------------------------------- order -- */
+
+/* Whether a program may fail: then the first row that does is told of. */
+static bool may_fail(const struct program *program)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++)
+        if (op_facts(program_at(program, (int)pc)->op)->effect == EFFECT_FAULT)
+            return true;
+    return false;
+}
+
+/* Whether all rows make one group, of which nothing hangs on the first one. */
+static bool groups_any_order(const struct step_group *group)
+{
+    for (size_t i = 0; i < group->aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&group->aggregates, i);
+        if (aggregate->function == AGGREGATE_FIRST)
+            return false;
+    }
+    return group->keys == 0;
+}
+
+/* Whether the order of its input's rows is seen at most in that of its own. */
+static bool passes_order(const struct step *step)
+{
+    return step->kind == STEP_SCAN && !may_fail(&step->scan.program);
+}
+
+static bool reads_step(const struct step *step, int number)
+{
+    for (size_t i = 0; i < step->inputs.count; i++)
+        if (VECTOR_ITEMS(&step->inputs, int)[i] == number)
+            return true;
+    return false;
+}
+
+/* Follows the rows from reader to reader, each of which stands behind what it
+ * reads. */
+bool steps_any_order(const struct steps *steps, int number)
+{
+    for (int at = number, i = number + 1; i < (int)steps->steps.count; i++) {
+        const struct step *step = steps_at(steps, i);
+        if (!reads_step(step, at))
+            continue;
+        if (steps_readers(steps, at) > 1)
+            return false;
+        if (step->kind == STEP_GROUP)
+            return groups_any_order(&step->group);
+        if (!passes_order(step))
+            return false;
+        at = i;
+    }
+    return false; /* who runs the steps sees it */
 }
