@@ -360,6 +360,6 @@ enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
     if (status == VDBQ_OK && !group_is_spilled(group))
         status = group_merge(group, error);
     if (status == VDBQ_OK && group_is_spilled(group))
-        return group_merge_spilled(group, row_set, reorder, error);
+        return group_merge_spilled(group, reorder, error);
     return status == VDBQ_OK ? group_write(group, row_set, error) : status;
 }

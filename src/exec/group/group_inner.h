@@ -19,6 +19,7 @@
 #include "cl/sum.h"
 #include "exec/aggregate/aggregate.h"
 #include "exec/group/group.h"
+#include "exec/group/group_narrow.h"
 #include "exec/group/group_table.h"
 #include "exec/rows/reorder.h"
 
@@ -54,7 +55,8 @@ enum {
 };
 struct group_run {
     uint8_t *records; /* by partitions, owned; NULL: in the group's file    */
-    uint64_t offset;  /* ... there                                          */
+    uint64_t offset;  /* ... there, narrow                                  */
+    struct group_narrow narrow; /* ... how; owned                           */
     uint32_t ends[GROUP_PARTITIONS]; /* record behind those of each         */
 };
 
@@ -249,14 +251,14 @@ void group_store_partitions(const struct group_store *store, uint8_t *parts,
                             uint32_t *ends);
 /* Whether runs of the groups are in the file. */
 bool group_is_spilled(const struct group *group);
+void group_run_finish(struct group_run *run);
 /* Records that a run has of a partition; where they begin among all its. */
 uint32_t group_run_records(const struct group_run *run, unsigned partition,
                            uint32_t *first);
 
-/* group_spill.c: merges all parts, partition by partition, and gives the groups to `reorder`;
- * `row_set`, which has the result's columns, is empty again then. */
+/* group_spill.c: merges all parts, partition by partition, and gives the groups to
+ * `reorder`. There are no parts then. */
 enum vdbq_status group_merge_spilled(struct group *group,
-                                     struct row_set *row_set,
                                      struct reorder *reorder,
                                      struct error *error);
 

@@ -99,7 +99,17 @@ static enum vdbq_status merge_pairs(struct moving *moving,
     return status;
 }
 
-/* Merges one part into the first one and frees its tables. */
+/* Whether a part has written out pairs of an aggregate. */
+static bool has_runs(const struct group *group, unsigned which)
+{
+    for (unsigned i = 0; i < group->part_count; i++)
+        if (group->parts[i].distinct[which].runs.count > 0)
+            return true;
+    return false;
+}
+
+/* Merges one part into the first one and frees its tables, but for pairs that
+ * are merged later. */
 static enum vdbq_status merge_part(struct group *group, struct group_part *part,
                                    struct error *error)
 {
@@ -114,6 +124,8 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
     for (unsigned i = 0; i < group->aggregate_count; i++) {
         if (!aggregate_is_distinct(&group->aggregates[i]))
             continue;
+        if (group->keys == 0 && has_runs(group, i))
+            continue; /* all are of one group: no number changes */
         if (status == VDBQ_OK)
             status = merge_pairs(
                 &(struct moving){ .group = group,
@@ -154,40 +166,69 @@ static void take_table(struct group *group, unsigned which,
 /* A partition of pairs on its way to the aggregate. */
 struct taking {
     struct group *group;
-    unsigned which; /* aggregate */
-    struct group_store store;
+    unsigned which;       /* aggregate */
+    pthread_mutex_t lock; /* held by who gives it values */
+    struct group_store stores[PARALLEL_THREADS_MAX]; /* one a thread */
 };
 
 /* For group_partitions. */
-static enum vdbq_status take_partition(void *context, struct error *error)
+static enum vdbq_status take_partition(void *context, unsigned thread,
+                                       struct error *error)
 {
     struct taking *taking = context;
-    take_table(taking->group, taking->which, &taking->store.table);
+    pthread_mutex_lock(&taking->lock);
+    take_table(taking->group, taking->which, &taking->stores[thread].table);
+    pthread_mutex_unlock(&taking->lock);
     return stop_pause(error);
+}
+
+/* Adds the runs of all parts to those that are merged. */
+static enum vdbq_status add_runs(struct group *group, unsigned which,
+                                 struct group_partitions *partitions,
+                                 struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < group->part_count; i++) {
+        struct group_store *kept = &group->parts[i].distinct[which];
+        if (status == VDBQ_OK && kept->table.width > 0)
+            status = group_partitions_add(partitions, kept, error);
+        group_store_finish(group, kept);
+    }
+    return status;
 }
 
 /* The same of pairs that were written out, partition by partition. */
 static enum vdbq_status take_runs(struct group *group, unsigned which,
                                   struct error *error)
 {
-    struct group_store *kept = &group->parts[0].distinct[which];
-    struct taking taking = { .group = group, .which = which };
+    struct taking *taking = memory_zeroed(1, sizeof *taking);
     struct group_partitions partitions = { .group = group,
-                                           .store = &taking.store,
+                                           .threads = group->params.threads,
                                            .pairs = true,
                                            .take = take_partition,
-                                           .context = &taking };
-    enum vdbq_status status =
-        group_pairs_init(group, &taking.store, which, NULL, error);
+                                           .context = taking };
+    enum vdbq_status status = VDBQ_OK;
+    if (taking == NULL)
+        return error_no_memory(error);
+    taking->group = group;
+    taking->which = which;
+    pthread_mutex_init(&taking->lock, NULL);
+    for (unsigned i = 0; i < partitions.threads && status == VDBQ_OK; i++) {
+        partitions.stores[i] = &taking->stores[i];
+        status =
+            group_pairs_init(group, &taking->stores[i], which, NULL, error);
+    }
     if (status == VDBQ_OK)
         status = group_partitions_init(&partitions, error);
     if (status == VDBQ_OK)
-        status = group_partitions_add(&partitions, kept, error);
-    group_store_finish(group, kept);
+        status = add_runs(group, which, &partitions, error);
     if (status == VDBQ_OK)
         status = group_partitions_run(&partitions, error);
     group_partitions_finish(&partitions);
-    group_store_finish(group, &taking.store);
+    for (unsigned i = 0; i < partitions.threads; i++)
+        group_store_finish(group, &taking->stores[i]);
+    pthread_mutex_destroy(&taking->lock);
+    memory_release(taking);
     return status;
 }
 
@@ -198,7 +239,7 @@ static enum vdbq_status take_pairs(struct group *group, unsigned which,
     const struct group_store *kept = &group->parts[0].distinct[which];
     group_skip_rows(group, which, &group->parts[0].groups.table);
     group->parts[0].added = GROUP_ADDED_MAX; /* the merge has added, too */
-    if (kept->runs.count > 0)
+    if (has_runs(group, which))
         return take_runs(group, which, error);
     take_table(group, which, &kept->table);
     return stop_pause(error);

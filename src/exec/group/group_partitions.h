@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs of stores, in memory and in the group's file, are merged partition by
- * partition: no two have a key in common. A partition that is too large for the
- * memory is written out again, by the next bits of its hashes, and merged later.
+ * partition: no two have a key in common, so that threads merge several at once. A
+ * partition that is too large for the memory is written out again, by the next bits
+ * of its hashes, and merged later.
  */
 #ifndef VDBQ_EXEC_GROUP_PARTITIONS_H
 #define VDBQ_EXEC_GROUP_PARTITIONS_H
@@ -10,19 +11,25 @@
 #include "exec/group/group_inner.h"
 
 struct group_partitions {
-    struct group *group;       /* has the file                             */
-    struct group_store *store; /* empty: partitions are merged in it       */
-    bool pairs;                /* of DISTINCT; else groups                 */
-    /* Takes what the store's table has: all of a partition. */
-    enum vdbq_status (*take)(void *context, struct error *error);
+    struct group *group; /* has the file                             */
+    unsigned threads;    /* that merge at most */
+    /* Empty, one for each thread: partitions are merged in them. */
+    struct group_store *stores[PARALLEL_THREADS_MAX];
+    bool pairs; /* of DISTINCT; else groups */
+    /* Takes what the table of a thread's store has: all of a partition. Threads
+     * may call it at once. */
+    enum vdbq_status (*take)(void *context, unsigned thread,
+                             struct error *error);
     void *context;         /* for `take` */
     struct vector sources; /* struct group_source: what is left */
-    uint8_t *records;      /* that were read */
+    pthread_mutex_t lock;  /* held by who adds to them */
+    bool made;             /* ... which there is */
+    uint8_t *records[PARALLEL_THREADS_MAX]; /* that each thread has read */
 };
 
-/* What stands in `group`, `store`, `pairs`, `take` and `context` stays; the rest
- * is made. group_partitions_finish() is due whatever it returns; the store is
- * the caller's. */
+/* What stands in `group`, `threads`, `stores`, `pairs`, `take` and `context` stays;
+ * the rest is made. group_partitions_finish() is due whatever it returns; the
+ * stores are the caller's. */
 enum vdbq_status group_partitions_init(struct group_partitions *partitions,
                                        struct error *error);
 void group_partitions_finish(struct group_partitions *partitions);

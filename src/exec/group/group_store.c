@@ -16,11 +16,11 @@
 #include "exec/group/group_pack.h"
 
 enum {
-    RUNS_PER_LOOK = 8,   /* runs of which one at least looks for groups   */
-    TAKE_PART = 8,       /* of what it has: more that a store takes       */
-    MAP_PART = 8,        /* of the memory there is: what a map may take   */
-    WRITE_BYTES = 5,     /* for a group, while its table is written       */
-    PIECE_RECORDS = 1024 /* that are written at once                      */
+    RUNS_PER_LOOK = 8,    /* runs of which one at least looks for groups   */
+    TAKE_PART = 8,        /* of what it has: more that a store takes       */
+    MAP_PART = 8,         /* of the memory there is: what a map may take   */
+    WRITE_BYTES = 5,      /* for a group, while its table is written       */
+    PIECE_BYTES = 1 << 16 /* that are written at once, about              */
 };
 
 /* ------------------------------------------------------- init, finish -- */
@@ -41,11 +41,17 @@ enum vdbq_status group_store_init(const struct group *group,
     return status;
 }
 
+void group_run_finish(struct group_run *run)
+{
+    memory_release(run->records);
+    group_narrow_finish(&run->narrow);
+    *run = (struct group_run){ 0 };
+}
+
 void group_store_forget_runs(struct group_store *store)
 {
     for (size_t i = 0; i < store->runs.count; i++)
-        memory_release(
-            ((struct group_run *)vector_at(&store->runs, i))->records);
+        group_run_finish(vector_at(&store->runs, i));
     vector_finish(&store->runs);
 }
 
@@ -121,9 +127,11 @@ static enum vdbq_status copy_records(const struct group_store *store,
 /* Records on their way to the file. */
 struct writing {
     const struct group_table *table;
-    const uint32_t *order; /* of its records */
-    uint32_t next;         /* ... that are written next */
-    uint8_t *piece;        /* room for PIECE_RECORDS */
+    const struct group_narrow *narrow; /* how they are written */
+    const uint32_t *order;             /* of its records */
+    uint32_t next;                     /* ... that are written next */
+    uint32_t most;                     /* ... so many at once */
+    uint8_t *piece;                    /* room for these, and the slack */
 };
 
 /* For spill_file_append_pieces(): the next records, side by side. */
@@ -132,13 +140,13 @@ static const void *next_piece(void *context, uint64_t *size)
     struct writing *writing = context;
     const struct group_table *table = writing->table;
     uint32_t count = table->count - writing->next;
-    count = count < PIECE_RECORDS ? count : PIECE_RECORDS;
+    count = count < writing->most ? count : writing->most;
     for (uint32_t i = 0; i < count; i++)
-        memcpy(writing->piece + i * table->width,
-               group_record(table, writing->order[writing->next + i]),
-               table->width);
+        group_narrow_put(writing->narrow,
+                         group_record(table, writing->order[writing->next + i]),
+                         writing->piece + i * writing->narrow->width);
     writing->next += count;
-    *size = count * table->width;
+    *size = count * writing->narrow->width;
     return count > 0 ? writing->piece : NULL;
 }
 
@@ -150,11 +158,15 @@ write_records(struct group *group, const struct group_store *store,
     const struct group_table *table = &store->table;
     uint32_t *order = memory_resize(NULL, table->count * sizeof *order);
     struct writing writing = { .table = table,
+                               .narrow = &run->narrow,
                                .order = order,
-                               .piece = memory_resize(
-                                   NULL, PIECE_RECORDS * table->width) };
+                               .most =
+                                   (uint32_t)(PIECE_BYTES / table->width) + 1 };
     enum vdbq_status status = VDBQ_OK;
-    if (order == NULL || writing.piece == NULL)
+    writing.piece =
+        memory_resize(NULL, writing.most * table->width + GROUP_NARROW_SLACK);
+    if (order == NULL || writing.piece == NULL
+        || !group_narrow_init(&run->narrow, table))
         status = error_no_memory(error);
     for (uint32_t i = 0; status == VDBQ_OK && i < table->count; i++)
         order[run->ends[parts[i]]++] = i;
@@ -209,7 +221,7 @@ enum vdbq_status group_store_flush(struct group *group,
     if (status == VDBQ_OK && !vector_append(&store->runs, &made, 1))
         status = error_no_memory(error);
     if (status != VDBQ_OK) {
-        memory_release(made.records);
+        group_run_finish(&made);
         return status;
     }
     bool sparse = store->fill.sparse;

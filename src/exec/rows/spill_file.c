@@ -18,7 +18,7 @@ void spill_file_init(struct spill_file *file, const struct os_file_calls *files,
         .memory = memory,
         .made = true,
     };
-    pthread_mutex_init(&file->lock, NULL);
+    pthread_rwlock_init(&file->lock, NULL);
 }
 
 void spill_file_close(struct spill_file *file)
@@ -27,7 +27,7 @@ void spill_file_close(struct spill_file *file)
         return;
     if (file->file != NULL)
         file->files->close(file->file);
-    pthread_mutex_destroy(&file->lock);
+    pthread_rwlock_destroy(&file->lock);
     *file = (struct spill_file){ 0 };
 }
 
@@ -83,10 +83,10 @@ enum vdbq_status spill_file_append(struct spill_file *file, const void *bytes,
                                    struct error *error)
 {
     assert(file->made && size > 0);
-    pthread_mutex_lock(&file->lock);
+    pthread_rwlock_wrlock(&file->lock);
     *offset = file->bytes;
     enum vdbq_status status = append(file, bytes, size, error);
-    pthread_mutex_unlock(&file->lock);
+    pthread_rwlock_unlock(&file->lock);
     return status;
 }
 
@@ -95,10 +95,10 @@ enum vdbq_status spill_file_append_pieces(struct spill_file *file,
                                           uint64_t *offset, struct error *error)
 {
     assert(file->made);
-    pthread_mutex_lock(&file->lock);
+    pthread_rwlock_wrlock(&file->lock);
     *offset = file->bytes;
     enum vdbq_status status = append_pieces(file, pieces, error);
-    pthread_mutex_unlock(&file->lock);
+    pthread_rwlock_unlock(&file->lock);
     return status;
 }
 
@@ -106,9 +106,13 @@ enum vdbq_status spill_file_read(const struct spill_file *file, void *bytes,
                                  uint64_t size, uint64_t offset,
                                  struct error *error)
 {
-    assert(file->file != NULL && offset + size <= file->bytes);
+    /* Who reads leaves the file as it is, but for the lock. */
+    pthread_rwlock_t *lock = (pthread_rwlock_t *)(uintptr_t)&file->lock;
     if (stop_asked())
         return error_cancelled(error);
+    pthread_rwlock_rdlock(lock);
+    assert(file->file != NULL && offset + size <= file->bytes);
     int failure = file->files->read(file->file, bytes, size, offset);
+    pthread_rwlock_unlock(lock);
     return failure == 0 ? VDBQ_OK : file_failed("read", failure, error);
 }

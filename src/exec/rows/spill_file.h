@@ -2,8 +2,7 @@
 /*
  * A temporary file that is only appended to, and read anywhere: it has no name,
  * and is gone when it is closed (os_temporary_files). What is written is counted
- * for EXPLAIN ANALYZE. Several threads may append; who reads does so while
- * nobody else appends.
+ * for EXPLAIN ANALYZE. Several threads may append and read.
  */
 #ifndef VDBQ_EXEC_SPILL_FILE_H
 #define VDBQ_EXEC_SPILL_FILE_H
@@ -19,7 +18,7 @@ struct spill_file {
     struct os_file *file;              /* NULL: nothing was written yet     */
     uint64_t bytes;                    /* its size: where the next goes     */
     struct account_share *memory;      /* of the step it is for; or NULL    */
-    pthread_mutex_t lock;              /* held by who appends               */
+    pthread_rwlock_t lock;             /* to be written: held by who appends */
     bool made;                         /* ... which there is                */
 };
 
