@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "exec/rows/spill_pack.h"
+
 enum {
     ROWS_MIN = 16, /* of a block                              */
     ROWS_MAX = 1 << 16,
@@ -119,21 +121,44 @@ uint64_t spill_rows(const struct spill *spill, unsigned partition)
 
 /* --------------------------------------------------------------- write -- */
 
-/* Bytes of a block at most. */
-static uint64_t block_bytes(const struct spill *spill)
+/* Bytes in front of a block's values. */
+static uint64_t head_bytes(const struct spill *spill)
 {
-    return padded(spill->column_count)
-           + spill->block_rows * (spill->row_bytes + 1)
-           + (uint64_t)spill->column_count * 16;
+    return padded(spill->column_count + (uint64_t)1);
 }
 
-/* Puts an array into the block, at `at`; the place behind it. */
-static uint64_t put(const struct spill *spill, uint64_t at, const void *from,
-                    uint64_t size)
+/* Bytes of a block of so many rows at most, as it is in the file and, since no
+ * value becomes wider there, unpacked. */
+static uint64_t block_bytes(const struct spill *spill, uint64_t rows)
 {
-    memcpy(spill->block + at, from, size);
-    memset(spill->block + at + size, 0, padded(size) - size);
-    return at + padded(size);
+    uint64_t bytes = head_bytes(spill) + SPILL_PACK_SLACK;
+    if (!spill->plain)
+        bytes += spill_pack_size(sizeof(uint64_t), rows);
+    for (unsigned i = 0; i < spill->column_count; i++)
+        if (keeps(spill, i))
+            bytes +=
+                spill_pack_size(row_set_width(spill->columns[i].type), rows)
+                + padded(rows);
+    return bytes;
+}
+
+/* Puts NULL flags into the block, at `at`; the place behind them. */
+static uint64_t put_flags(const struct spill *spill, uint64_t at,
+                          const uint8_t *nulls, uint64_t rows)
+{
+    memcpy(spill->block + at, nulls, rows);
+    memset(spill->block + at + rows, 0, padded(rows) - rows);
+    return at + padded(rows);
+}
+
+/* Puts values into the block, and how wide they are into its head. */
+static uint64_t put_values(const struct spill *spill, uint64_t at,
+                           unsigned column, const void *values, unsigned width,
+                           uint64_t rows)
+{
+    unsigned bytes = spill_pack(values, width, rows, spill->block + at);
+    spill->block[column] = (uint8_t)bytes;
+    return at + spill_pack_size(bytes, rows);
 }
 
 /* Makes the block of a partition's buffer; its size. */
@@ -141,21 +166,22 @@ static uint64_t make_block(const struct spill *spill,
                            const struct spill_partition *partition)
 {
     const struct row_set *rows = &partition->buffer;
-    uint64_t at = padded(spill->column_count);
+    uint64_t at = head_bytes(spill);
     memset(spill->block, 0, at);
     if (!spill->plain)
-        at = put(spill, at, partition->numbers,
-                 rows->rows * sizeof *partition->numbers);
+        at = put_values(spill, at, spill->column_count, partition->numbers,
+                        sizeof *partition->numbers, rows->rows);
     for (unsigned i = 0; i < spill->column_count; i++) {
         const struct row_set_column *column = &rows->columns[i];
         if (!keeps(spill, i))
             continue;
-        at = put(spill, at, column->values, rows->rows * column->width);
+        at =
+            put_values(spill, at, i, column->values, column->width, rows->rows);
         if (column->nulls == NULL
             || memchr(column->nulls, 1, rows->rows) == NULL)
             continue;
-        spill->block[i] = 1;
-        at = put(spill, at, column->nulls, rows->rows);
+        spill->block[i] |= SPILL_NULLS;
+        at = put_flags(spill, at, column->nulls, rows->rows);
     }
     return at;
 }
@@ -169,7 +195,8 @@ static enum vdbq_status flush(struct spill *spill,
     if (block.rows == 0)
         return VDBQ_OK;
     if (spill->block == NULL)
-        spill->block = memory_resize(NULL, block_bytes(spill));
+        spill->block =
+            memory_resize(NULL, block_bytes(spill, spill->block_rows));
     if (spill->block == NULL)
         return error_no_memory(error);
     block.size = make_block(spill, partition);
@@ -292,10 +319,12 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
         .rows_left = range->rows,
         .blank = memory_zeroed(spill->reads != NULL ? spill->block_rows : 1,
                                sizeof(uint64_t)),
+        .head = memory_zeroed(spill->column_count + (size_t)1, 1),
         .vectors = memory_zeroed(spill->column_count + (size_t)1,
                                  sizeof *reader->vectors),
     };
-    return reader->blank != NULL && reader->vectors != NULL
+    return reader->head != NULL && reader->blank != NULL
+                   && reader->vectors != NULL
                ? VDBQ_OK
                : error_no_memory(error);
 }
@@ -303,52 +332,113 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
 void spill_reader_finish(struct spill_reader *reader)
 {
     memory_release(reader->memory);
+    memory_release(reader->head);
     memory_release(reader->blank);
     memory_release(reader->vectors);
     *reader = (struct spill_reader){ 0 };
 }
 
-/* Reads a block into the reader's memory. */
-static enum vdbq_status load(struct spill_reader *reader,
-                             const struct spill_block *block,
-                             struct error *error)
+/* A block that is being unpacked: what is read of it lies at the end of the memory
+ * and moves to its start, where it may become wider than it is. */
+struct unpacking {
+    struct spill_reader *reader;
+    const uint8_t *from; /* the next values */
+    uint8_t *to;         /* ... and where they go */
+    uint64_t rows;       /* of the block */
+};
+
+/* Unpacks values of a column, or the numbers; `vector` shows those from `skip`
+ * on. */
+static void take_values(struct unpacking *unpacking, unsigned column,
+                        unsigned width, struct vdbq_vector *vector)
 {
-    if (block->size > reader->room) {
-        uint8_t *memory = memory_resize(reader->memory, block->size);
-        if (memory == NULL)
-            return error_no_memory(error);
-        reader->memory = memory;
-        reader->room = block->size;
-    }
-    assert(block->size <= reader->room);
-    return spill_file_read(&reader->spill->file, reader->memory, block->size,
-                           block->offset, error);
+    unsigned bytes = unpacking->reader->head[column] & (SPILL_NULLS - 1);
+    spill_unpack(unpacking->from, bytes, width, unpacking->rows, unpacking->to);
+    unpacking->from += spill_pack_size(bytes, unpacking->rows);
+    vector->values = unpacking->to + unpacking->reader->skip * width;
+    unpacking->to += padded(unpacking->rows * width);
 }
 
-/* Looks at the rows of the block that was loaded, from `skip` on. */
-static void view(struct spill_reader *reader, const struct spill_block *block)
+/* The same of NULL flags. */
+static void take_flags(struct unpacking *unpacking, struct vdbq_vector *vector)
 {
+    memmove(unpacking->to, unpacking->from, unpacking->rows);
+    unpacking->from += padded(unpacking->rows);
+    vector->nulls = unpacking->to + unpacking->reader->skip;
+    unpacking->to += padded(unpacking->rows);
+}
+
+/* Unpacks a block that was read. */
+static void unpack(struct unpacking *unpacking)
+{
+    struct spill_reader *reader = unpacking->reader;
     const struct spill *spill = reader->spill;
-    uint64_t skip = reader->skip;
-    uint8_t *at = reader->memory + padded(spill->column_count);
     reader->vectors[spill->column_count] =
-        (struct vdbq_vector){ .type = VDBQ_BIGINT, .values = at + skip * 8 };
+        (struct vdbq_vector){ .type = VDBQ_BIGINT, .values = reader->blank };
     if (!spill->plain)
-        at += (uint64_t)block->rows * sizeof(uint64_t);
+        take_values(unpacking, spill->column_count, sizeof(uint64_t),
+                    &reader->vectors[spill->column_count]);
     for (unsigned i = 0; i < spill->column_count; i++) {
-        unsigned width = row_set_width(spill->columns[i].type);
         struct vdbq_vector *vector = &reader->vectors[i];
         *vector = (struct vdbq_vector){ .type = spill->columns[i].type,
                                         .values = reader->blank };
         if (!keeps(spill, i))
             continue;
-        vector->values = at + skip * width;
-        at += padded((uint64_t)block->rows * width);
-        if (reader->memory[i] == 0)
-            continue;
-        vector->nulls = at + skip;
-        at += padded(block->rows);
+        take_values(unpacking, i, row_set_width(spill->columns[i].type),
+                    vector);
+        if (reader->head[i] & SPILL_NULLS)
+            take_flags(unpacking, vector);
     }
+}
+
+/* Whether the head of a block says what its size is: it was in a file. */
+static bool is_sound(const struct spill *spill, const uint8_t *head,
+                     const struct spill_block *block)
+{
+    uint64_t size = head_bytes(spill);
+    for (unsigned i = 0; i <= spill->column_count; i++) {
+        unsigned bytes = head[i] & (SPILL_NULLS - 1), width = sizeof(uint64_t);
+        bool numbers = i == spill->column_count;
+        if (numbers ? spill->plain : !keeps(spill, i))
+            continue;
+        if (!numbers)
+            width = row_set_width(spill->columns[i].type);
+        if (bytes > width)
+            return false;
+        size += spill_pack_size(bytes, block->rows);
+        size += head[i] & SPILL_NULLS ? padded(block->rows) : 0;
+    }
+    return size == block->size;
+}
+
+/* Reads a block to the end of the reader's memory and unpacks it. */
+static enum vdbq_status load(struct spill_reader *reader,
+                             const struct spill_block *block,
+                             struct error *error)
+{
+    const struct spill *spill = reader->spill;
+    uint64_t wanted = block_bytes(spill, block->rows);
+    if (wanted > reader->room) {
+        memory_release(reader->memory);
+        reader->memory = memory_resize(NULL, wanted);
+        reader->room = reader->memory != NULL ? wanted : 0;
+    }
+    if (reader->memory == NULL)
+        return error_no_memory(error);
+    assert(block->size + SPILL_PACK_SLACK <= wanted);
+    uint8_t *at = reader->memory + wanted - SPILL_PACK_SLACK - block->size;
+    enum vdbq_status status =
+        spill_file_read(&spill->file, at, block->size, block->offset, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (!is_sound(spill, at, block))
+        return error_set(error, VDBQ_IO, "a temporary file has changed");
+    memcpy(reader->head, at, spill->column_count + (size_t)1);
+    unpack(&(struct unpacking){ .reader = reader,
+                                .from = at + head_bytes(spill),
+                                .to = reader->memory,
+                                .rows = block->rows });
+    return VDBQ_OK;
 }
 
 enum vdbq_status spill_read(struct spill_reader *reader,
@@ -367,7 +457,6 @@ enum vdbq_status spill_read(struct spill_reader *reader,
     assert(reader->skip < block->rows);
     uint64_t rows = block->rows - reader->skip;
     rows = rows < reader->rows_left ? rows : reader->rows_left;
-    view(reader, block);
     reader->rows_left -= rows;
     reader->skip += (uint32_t)rows;
     if (reader->skip == block->rows) {

@@ -9,16 +9,20 @@
  * A block in the file:
  *
  *     offset  size               what
- *     0       columns, padded    whether the column has NULL flags
- *     ...     8 * rows           the rows' numbers, if they have some
- *     ...     width * rows       a column that is kept: its values, padded to
- *                                8 bytes; then its flags, likewise
+ *     0       columns + 1        of each column, then of the rows' numbers: bytes of a
+ *                                value in the file, with SPILL_NULLS where there are
+ *                                NULL flags; padded to 8 bytes
+ *     ...     spill_pack_size()  the rows' numbers, if they have some
+ *     ...     spill_pack_size()  a column that is kept: its values
+ *     ...     rows               ... its flags, padded to 8 bytes
  */
 #ifndef VDBQ_EXEC_SPILL_H
 #define VDBQ_EXEC_SPILL_H
 
 #include "exec/rows/row_set.h"
 #include "exec/rows/spill_file.h"
+
+enum { SPILL_NULLS = 0x10 };
 
 struct spill {
     struct spill_file file;            /* of all blocks */
@@ -80,8 +84,9 @@ struct spill_reader {
     size_t block;              /* the next one                               */
     uint32_t skip;             /* rows of it that were given already         */
     uint64_t rows_left;        /* to give out                                */
-    uint8_t *memory;           /* a block                                    */
+    uint8_t *memory;           /* values of a block, unpacked               */
     uint64_t room;             /* ... bytes                                  */
+    uint8_t *head;             /* of that block: how wide values were       */
     void *blank;               /* values of columns that were not kept       */
     struct vdbq_vector *vectors; /* the columns, then the numbers          */
 };
