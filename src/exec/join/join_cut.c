@@ -39,6 +39,7 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
                                 .columns = from->step->columns,
                                 .column_count = from->step->column_count,
                                 .reads = cut->reads,
+                                .plain = partitions->any_order,
                                 .partitions = partitions->count,
                                 .block_bytes = partitions->block_bytes },
         error);

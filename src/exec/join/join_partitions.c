@@ -94,6 +94,8 @@ static enum vdbq_status parts_create(struct join_stream *join,
     if (partitions == NULL)
         return error_no_memory(error);
     partitions->join = join;
+    partitions->any_order =
+        join->head.any_order && step_passes_order(join->head.step);
     partitions->share_bytes = join_memory_room(join);
     join_memory(join, partitions->share_bytes);
     choose_partitions(partitions);

@@ -17,6 +17,9 @@
  *
  * Without keys a partition's rows would all have pairs: left rows then come a
  * few at a time, so that the file of rows to merge stays small.
+ *
+ * Where nobody sees the order of the join's rows, none has a number, and what passes
+ * give comes as it lies in the file.
  */
 #ifndef VDBQ_EXEC_JOIN_PARTITIONS_H
 #define VDBQ_EXEC_JOIN_PARTITIONS_H
@@ -66,6 +69,8 @@ struct join_merge;
 
 struct join_partitions {
     struct join_stream *join; /* that goes through the disk */
+    bool any_order;           /* nobody sees the order of rows: they have no
+                             numbers, and are not merged                   */
     uint64_t share_bytes; /* of memory, for all that it does               */
     unsigned count;       /* of partitions, a power of two                 */
     uint64_t block_bytes; /* of the file, for each partition               */

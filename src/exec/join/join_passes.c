@@ -289,7 +289,9 @@ static enum vdbq_status open_output(struct join_partitions *partitions,
                                     struct error *error)
 {
     struct stream *head = &partitions->join->head;
-    uint64_t bytes = partitions->share_bytes / 2 / passes_most(partitions);
+    uint64_t bytes = partitions->share_bytes / 2;
+    if (!partitions->any_order) /* else one is read after the other */
+        bytes /= passes_most(partitions);
     bytes = bytes > BLOCK_MIN ? bytes : BLOCK_MIN;
     spill_finish(&partitions->output);
     return spill_init(
@@ -299,6 +301,7 @@ static enum vdbq_status open_output(struct join_partitions *partitions,
                                 .columns = head->step->columns,
                                 .column_count = head->step->column_count,
                                 .reads = head->reads,
+                                .plain = partitions->any_order,
                                 .block_bytes =
                                     bytes < BLOCK_MAX ? bytes : BLOCK_MAX },
         error);

@@ -380,6 +380,9 @@ bool steps_share(const struct steps *steps);
 /* Sets reads[i] to whether a step, or who runs the steps, reads column i of
  * step `number`'s rows. */
 void steps_reads(const struct steps *steps, int number, bool *reads);
+/* Whether a step gives the same rows in whatever order those of its inputs come: a
+ * scan or a join of which no row fails, for the first that does would be told of. */
+bool step_passes_order(const struct step *step);
 /* Whether nobody sees in which order the rows of step `number` come: they are but
  * counted, added up or compared, and no row fails on the way. */
 bool steps_any_order(const struct steps *steps, int number);

@@ -183,10 +183,12 @@ static bool groups_any_order(const struct step_group *group)
     return group->keys == 0;
 }
 
-/* Whether the order of its input's rows is seen at most in that of its own. */
-static bool passes_order(const struct step *step)
+bool step_passes_order(const struct step *step)
 {
-    return step->kind == STEP_SCAN && !may_fail(&step->scan.program);
+    if (step->kind == STEP_SCAN)
+        return !may_fail(&step->scan.program);
+    return step->kind == STEP_JOIN
+           && (step->join.condition == NULL || !may_fail(step->join.condition));
 }
 
 static bool reads_step(const struct step *step, int number)
@@ -209,7 +211,7 @@ bool steps_any_order(const struct steps *steps, int number)
             return false;
         if (step->kind == STEP_GROUP)
             return groups_any_order(&step->group);
-        if (!passes_order(step))
+        if (!step_passes_order(step))
             return false;
         at = i;
     }
