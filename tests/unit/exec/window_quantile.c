@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Quantiles of partitions against naive ones, for all rows and for the first row
- * of each partition, by one thread and by several.
+ * of each partition, by one thread and by several; those of all rows in files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "exec/window/window_firsts.h"
+#include "exec/window/window_select.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -249,6 +250,123 @@ static void threads_change_nothing(void **state)
     row_set_finish(&input);
 }
 
+/* Quantiles of all rows, which come in batches, with so much memory. */
+static enum vdbq_status run_select(const struct step_window *step,
+                                   uint64_t room_bytes, struct row_set *rows,
+                                   struct row_set *results)
+{
+    struct account_share memory = { .account = NULL };
+    const struct window_select_params params = { .step = step,
+                                                 .columns = columns,
+                                                 .column_count = RANDOM_COLUMNS,
+                                                 .room_bytes = room_bytes,
+                                                 .files = &os_memory_files,
+                                                 .memory = &memory };
+    struct window_select *select;
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    enum vdbq_status status = window_select_create(&params, &select, &error);
+    for (uint32_t at = 0, count; status == VDBQ_OK && at < input.rows;
+         at += count) {
+        struct vdbq_batch batch;
+        count = 1 + random_below(9000);
+        count = count < input.rows - at ? count : (uint32_t)input.rows - at;
+        batch = random_batch(at, count, vectors);
+        status = window_select_add(select, &batch, &error);
+    }
+    if (status == VDBQ_OK)
+        status = window_select_end(select, rows, results, &error);
+    window_select_destroy(select);
+    return status;
+}
+
+/* Empty row sets of the columns that window_select_end() fills. */
+static enum vdbq_status make_results(const struct step_window *step,
+                                     struct row_set *rows,
+                                     struct row_set *results)
+{
+    struct step_column made[FUNCTIONS];
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        const struct step_window_function *f = vector_at(&step->functions, i);
+        made[i] = (struct step_column){ .name = "r", .type = VDBQ_DOUBLE };
+        if (f->function != WINDOW_QUANTILE_PART)
+            made[i].type = random_types[f->aggregate.column];
+    }
+    enum vdbq_status status =
+        row_set_init(rows, columns, RANDOM_COLUMNS, &error);
+    return status == VDBQ_OK ? row_set_init(results, made, FUNCTIONS, &error)
+                             : status;
+}
+
+/* Functions over all rows, in either order. */
+static void make_whole(struct step_window_function *functions)
+{
+    make(functions);
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        functions[i].partition.count = 0;
+        ((struct step_key *)functions[i].order.items)->descending =
+            random_below(2) == 1;
+    }
+}
+
+/* Of few values many are alike; sorted ones are all behind the first batch. */
+static void selected_ones_are_the_same(void **state)
+{
+    static const uint32_t counts[] = { 1, 2, 700, 20000, 120000 };
+    static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
+    static const uint64_t rooms[] = { 1 << 8, 1 << 14, 1 << 21 };
+
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        struct step_window_function functions[FUNCTIONS];
+        struct step_window step = { .functions =
+                                        VECTOR_OF(functions, FUNCTIONS),
+                                    .firsts = true };
+        struct window_firsts firsts = { 0 };
+        struct row_set some, rows, results;
+        fill(counts[round % 5], variety[round % 4]);
+        make_whole(functions);
+        assert_true(window_select_can(&step));
+        assert_int_equal(run(&step, 1, &firsts, &some), VDBQ_OK);
+        assert_int_equal(make_results(&step, &rows, &results), VDBQ_OK);
+        assert_int_equal(run_select(&step, rooms[round % 3], &rows, &results),
+                         VDBQ_OK);
+        assert_int_equal(rows.rows, 1);
+        assert_int_equal(results.rows, 1);
+        check_same(&results, 0, &some, 0);
+        window_firsts_finish(&firsts);
+        row_set_finish(&some);
+        row_set_finish(&rows);
+        row_set_finish(&results);
+        finish(functions);
+    }
+    row_set_finish(&input);
+}
+
+static void missing_memory_to_select_is_told(void **state)
+{
+    struct step_window_function functions[FUNCTIONS];
+    struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS),
+                                .firsts = true };
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+
+    (void)state;
+    fill(3000, 100);
+    make_whole(functions);
+    for (unsigned calls = 0; status != VDBQ_OK; calls += 7) {
+        struct row_set rows = { 0 }, results = { 0 };
+        memory_fail_after(calls);
+        status = make_results(&step, &rows, &results);
+        if (status == VDBQ_OK)
+            status = run_select(&step, 1 << 14, &rows, &results);
+        memory_fail_never();
+        row_set_finish(&rows);
+        row_set_finish(&results);
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+    finish(functions);
+    row_set_finish(&input);
+}
+
 static void missing_memory_is_told(void **state)
 {
     struct step_window_function functions[FUNCTIONS];
@@ -277,6 +395,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(selected_ones_are_the_same),
+        cmocka_unit_test(missing_memory_to_select_is_told),
         cmocka_unit_test(missing_memory_is_told)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
