@@ -52,6 +52,7 @@ ALONE = {
     'now', 'random', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
+    'mode', 'approx_count_distinct',  # DuckDB's choice among equals, its estimate
     *(f'cast {name}' for name in (
         'decimal', 'decimal(18,0)', 'decimal(18,18)', 'decimal(4,2)', 'numeric', 'float', 'float4',
         # other names of types above
@@ -83,7 +84,8 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('last_day dayname monthname epoch', 'YW'),
     ('covar_pop covar_samp corr regr_slope regr_intercept regr_r2', 'I'),
     ('string_agg group_concat listagg', 'ITY'),
-    ('any_value first arg_min arg_max min_by max_by', ANY),
+    ('any_value first last arbitrary arg_min arg_max min_by max_by', ANY),
+    ('bit_and bit_or bit_xor', 'I'), ('product fsum kahan_sum sumkahan favg mean', 'ID'),
     ('median quantile_cont', 'ID'), ('quantile_disc', 'IDT'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),

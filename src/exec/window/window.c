@@ -177,11 +177,15 @@ run_function(struct window *window, const struct step_window_function *function,
     case WINDOW_STRING_AGG:
         assert(joined != NULL);
         return window_join_texts(window, function, joined, result, error);
+    case WINDOW_BIT_AND:
+    case WINDOW_BIT_OR:
+    case WINDOW_BIT_XOR:
+    case WINDOW_PRODUCT:
     case WINDOW_QUANTILE_BELOW:
     case WINDOW_QUANTILE_ABOVE:
     case WINDOW_QUANTILE_PART:
     case WINDOW_QUANTILE_VALUE:
-        window_quantile(window, function, result);
+        window_partition_values(window, function, result);
         return VDBQ_OK;
     default:
         window_neighbour(window, function, result);

@@ -125,15 +125,34 @@ enum vdbq_status window_aggregate(struct window *window,
                                   struct row_set_column *result,
                                   struct error *error);
 /* window_quantile.c: a value of each partition; of the wanted rows alone. */
-void window_quantile(struct window *window,
-                     const struct step_window_function *function,
-                     struct row_set_column *result);
+void window_partition_values(struct window *window,
+                             const struct step_window_function *function,
+                             struct row_set_column *result);
 /* ... the place, from 0, of the value that such a function takes of n values that
  * are not NULL; and what QUANTILE_PART gives of as many. */
 uint64_t window_quantile_place(const struct step_window_function *function,
                                double n);
 double window_quantile_part(const struct step_window_function *function,
                             double n);
+
+/* What all rows of a partition have. */
+struct partition_value {
+    bool null;
+    bool computed;   /* it is `bits`, of a BIGINT or a DOUBLE; else ... */
+    uint32_t source; /* ... the value of this row                       */
+    uint64_t bits;
+};
+static inline struct partition_value partition_real(double value)
+{
+    struct partition_value made = { .computed = true };
+    memcpy(&made.bits, &value, sizeof made.bits);
+    return made;
+}
+/* window_fold.c: one of FOLD_FUNCTIONS, of the rows [begin, end) of the order. */
+struct partition_value window_fold(const struct window *window,
+                                   enum window_function function,
+                                   const struct row_set_column *values,
+                                   uint32_t begin, uint32_t end);
 /* window_joined.c: STRING_AGG; the column gets places of its gather. */
 enum vdbq_status window_join_texts(struct window *window,
                                    const struct step_window_function *function,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quantiles of partitions: values at places among those that are not NULL, which
- * come first in the order, written to all rows of the partition, or to the row
- * that is given of it (window_firsts.c).
+ * What a partition has one value of, written to all of its rows, or to the row that
+ * is given of it (window_firsts.c). Quantiles are values at places among those that
+ * are not NULL, which come first in the order; folds are in window_fold.c.
  */
 #include "exec/window/window_inner.h"
 
@@ -18,13 +18,6 @@ struct quantiles {
     const struct row_set_column *values;
     struct row_set_column *result;
     bool nulls[PARALLEL_THREADS_MAX]; /* of each share: it has written one */
-};
-
-/* What the rows of a partition have. */
-struct quantile {
-    bool null;
-    uint32_t source; /* the row that has the value ... */
-    double part;     /* ... or QUANTILE_PART's          */
 };
 
 /* How many of the rows [begin, end) in the order have a value. */
@@ -76,34 +69,44 @@ double window_quantile_part(const struct step_window_function *function,
     return before - floor(before);
 }
 
-static struct quantile quantile_of(const struct quantiles *all, uint32_t begin,
-                                   uint32_t end)
+static struct partition_value quantile_of(const struct quantiles *all,
+                                          uint32_t begin, uint32_t end)
 {
     uint32_t count = count_values(all, begin, end), place;
 
     if (count == 0)
-        return (struct quantile){ .null = true };
+        return (struct partition_value){ .null = true };
     if (all->function->function == WINDOW_QUANTILE_PART)
-        return (struct quantile){ .part = window_quantile_part(all->function,
-                                                               (double)count) };
+        return partition_real(
+            window_quantile_part(all->function, (double)count));
     place = (uint32_t)window_quantile_place(all->function, (double)count);
     assert(place < count);
-    return (struct quantile){ .source = all->window->order[begin + place] };
+    return (struct partition_value){ .source =
+                                         all->window->order[begin + place] };
+}
+
+static struct partition_value value_of(const struct quantiles *all,
+                                       uint32_t begin, uint32_t end)
+{
+    return window_is_fold(all->function->function)
+               ? window_fold(all->window, all->function->function, all->values,
+                             begin, end)
+               : quantile_of(all, begin, end);
 }
 
 /* Writes it to a row of the result; whether it is NULL. */
 static bool write_one(const struct quantiles *all,
-                      const struct quantile *quantile, uint32_t row)
+                      const struct partition_value *value, uint32_t row)
 {
     struct row_set_column *result = all->result;
 
-    if (quantile->null)
+    if (value->null)
         result->nulls[row] = 1;
-    else if (all->function->function == WINDOW_QUANTILE_PART)
-        ((double *)result->values)[row] = quantile->part;
+    else if (value->computed)
+        ((uint64_t *)result->values)[row] = value->bits;
     else
-        window_copy(all->values, quantile->source, result, row);
-    return quantile->null;
+        window_copy(all->values, value->source, result, row);
+    return value->null;
 }
 
 /* One thread's share: rows in their order, partition by partition. */
@@ -119,11 +122,11 @@ static void write_rows(void *context, unsigned share)
         uint32_t first = window_begin(window, at, SORT_PARTITION);
         uint32_t end = window_end(window, at, SORT_PARTITION);
         uint32_t behind = end < stop ? end : stop;
-        struct quantile quantile = quantile_of(all, first, end);
+        struct partition_value value = value_of(all, first, end);
         if (stop_after(&since, 1 + behind - first))
             return;
         for (; at < behind && !stop_at(at); at++)
-            all->nulls[share] |= write_one(all, &quantile, window->order[at]);
+            all->nulls[share] |= write_one(all, &value, window->order[at]);
         at = behind;
     }
 }
@@ -139,15 +142,15 @@ static void write_firsts(void *context, unsigned share)
     for (uint32_t i = (uint32_t)(count * share / threads);
          i < end && !stop_at(i); i++) {
         uint32_t partition = firsts->partitions[i];
-        struct quantile quantile = quantile_of(all, firsts->begins[partition],
-                                               firsts->begins[partition + 1]);
-        all->nulls[share] |= write_one(all, &quantile, i);
+        struct partition_value value = value_of(all, firsts->begins[partition],
+                                                firsts->begins[partition + 1]);
+        all->nulls[share] |= write_one(all, &value, i);
     }
 }
 
-void window_quantile(struct window *window,
-                     const struct step_window_function *function,
-                     struct row_set_column *result)
+void window_partition_values(struct window *window,
+                             const struct step_window_function *function,
+                             struct row_set_column *result)
 {
     struct quantiles all = {
         .window = window,

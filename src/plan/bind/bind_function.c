@@ -288,19 +288,31 @@ static bool check_random(struct binder *binder,
 
 /* ------------------------------------------------------------------ all -- */
 
+/* Whether the value depends on the order of rows. */
+static bool takes_order(const struct aggregate_row *aggregate)
+{
+    return aggregate != NULL
+           && (aggregate->function == AGGREGATE_STRING_AGG
+               || aggregate->function == AGGREGATE_FIRST_ROW
+               || aggregate->function == AGGREGATE_ANY_VALUE
+               || aggregate->function == AGGREGATE_LAST_ROW
+               || aggregate->function == AGGREGATE_PRODUCT);
+}
+
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree)
 {
     struct call call = { .tree = tree, .name = tree->column.text };
     const struct aggregate_row *aggregate = call_aggregate(tree);
 
-    if (tree->order != NULL
-        && (aggregate == NULL || aggregate->function != AGGREGATE_STRING_AGG)) {
+    if (tree->order != NULL && !takes_order(aggregate)) {
         error_at(binder->error, VDBQ_SYNTAX, tree->order->expression->at,
                  "%s takes no ORDER BY", call.name);
-        error_hint(binder->error,
-                   "string_agg does; of other aggregates the value does not "
-                   "depend on the order, and windows have theirs in OVER");
+        error_hint(
+            binder->error,
+            "first, last, any_value, product and string_agg do; of other "
+            "aggregates the value does not depend on the order, and "
+            "windows have theirs in OVER");
         return NULL;
     }
     if (name_equal(call.name, "random") && !check_random(binder, tree))

@@ -20,7 +20,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/replace.h"
 #include "plan/operator/collate.h"
-#include "plan/operator/joined_texts.h"
+#include "plan/operator/rows_fold.h"
 #include "plan/operator/making.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -133,7 +133,7 @@ static struct expression *expand(void *context, struct expression *e,
                                  .making = { binder, e->at } };
 
     if (e->kind == EXPRESSION_WINDOW)
-        return joined_texts_of_group(binder, e, &selecting->keys, failed);
+        return rows_fold_of_group(binder, e, &selecting->keys, failed);
     if (e->kind != EXPRESSION_AGGREGATE
         || aggregate_row(e->aggregate.function)->keeps != AGGREGATE_KEEPS_ALL)
         return NULL;

@@ -311,12 +311,20 @@ static struct expression *bind_made(struct binder *binder,
         return bind_grouping(binder, call);
     if (function == AGGREGATE_STRING_AGG)
         return bind_string_agg(binder, call);
-    if (!check_made(binder, call, extreme || pairs ? 2 : 1, truth || first))
+    if (!check_made(binder, call, extreme || pairs ? 2 : 1,
+                    truth || first
+                        || (function >= AGGREGATE_BIT_AND
+                            && function <= AGGREGATE_PRODUCT)
+                        || function == AGGREGATE_APPROX_COUNT_DISTINCT))
         return NULL;
     if (pairs)
         return bind_covariance(binder, call, function);
     if (function == AGGREGATE_COUNT_IF)
         return bind_count_if(binder, call);
+    if ((function >= AGGREGATE_LAST_ROW
+         && function <= AGGREGATE_APPROX_COUNT_DISTINCT)
+        || (first && call->within.count > 0))
+        return bind_fold(binder, call, function);
     return extreme ? bind_arg_extreme(binder, call, function)
            : truth ? bind_truth(binder, call, function)
            : first ? bind_first(binder, call, function)

@@ -7,7 +7,7 @@
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/operator/collate.h"
-#include "plan/operator/joined_texts.h"
+#include "plan/operator/rows_fold.h"
 #include "plan/tree/binder.h"
 
 static bool check_call(struct binder *binder, const struct call *call)
@@ -34,7 +34,9 @@ static struct expression *join_texts(struct binder *binder,
 {
     static const struct vdbq_text comma = { ",", 1 };
     const struct ast_expression *tree = call->tree;
-    struct joined_texts joined = {
+    struct rows_fold joined = {
+        .function = WINDOW_STRING_AGG,
+        .type = VDBQ_TEXT,
         .value = expression_cast_plain(binder, call->arguments[0], VDBQ_TEXT,
                                        tree->at),
         .separator = call->count > 1 ? expression_cast_plain(
@@ -55,7 +57,7 @@ static struct expression *join_texts(struct binder *binder,
         joined.key = collation_own_key(binder, call->arguments[0]);
     if (joined.value != NULL && joined.separator != NULL
         && (joined.key != NULL || !tree->distinct))
-        e = joined_texts(binder, &joined);
+        e = rows_fold_make(binder, &joined);
     return tree->over != NULL
                ? e
                : bind_aggregate_part(binder, &first, AGGREGATE_FIRST, e);

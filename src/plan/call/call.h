@@ -62,6 +62,12 @@ struct expression *bind_covariance(struct binder *binder,
 struct expression *bind_string_agg(struct binder *binder,
                                    const struct call *call);
 
+/* bind_fold.c: what is made of all rows of a group, by windows or by other
+ * aggregates: LAST_ROW to APPROX_COUNT_DISTINCT, and with an ORDER BY in the call
+ * FIRST_ROW and ANY_VALUE. NULL: a failure. */
+struct expression *bind_fold(struct binder *binder, const struct call *call,
+                             enum aggregate_function function);
+
 /* bind_quantile.c: a quantile as a symbol: its value on the left, its fraction, a
  * constant, on the right. NULL: a failure. */
 struct expression *bind_quantile(struct binder *binder, const struct call *call,

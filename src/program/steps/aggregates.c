@@ -35,7 +35,7 @@ static const struct {
     { .function = WINDOW_##NAME, .name = #text, .least = 1, .most = 1 },
 static const struct window_row windows[] = {
     WINDOW_FUNCTIONS(ROW) SHARE_FUNCTIONS(ROW) TEXT_FUNCTIONS(ROW)
-        QUANTILE_FUNCTIONS(INNER_ROW)
+        FOLD_FUNCTIONS(ROW) QUANTILE_FUNCTIONS(INNER_ROW)
 };
 #undef INNER_ROW
 #undef ROW
@@ -46,8 +46,8 @@ enum {
     FIRST_INNER = AGGREGATES(ONE),
     FIRST_ORDER = AGGREGATES(ONE) INNER_AGGREGATES(ONE),
     ALL = sizeof aggregates / sizeof *aggregates,
-    FIRST_QUANTILE =
-        WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE) TEXT_FUNCTIONS(ONE),
+    FIRST_FOLD = WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE) TEXT_FUNCTIONS(ONE),
+    FIRST_QUANTILE = FIRST_FOLD FOLD_FUNCTIONS(ONE),
     WINDOWS = sizeof windows / sizeof *windows
 };
 
@@ -67,6 +67,12 @@ const char *window_name(enum window_function function)
 {
     assert((size_t)function < WINDOWS);
     return windows[function].name;
+}
+
+bool window_is_fold(enum window_function function)
+{
+    return (unsigned)function >= FIRST_FOLD
+           && (unsigned)function < FIRST_QUANTILE;
 }
 
 bool window_is_quantile(enum window_function function)

@@ -96,6 +96,16 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(ARG_MIN, arg_min, OTHERS, VALUE, NULL,                                   \
       "the value of the row whose second value is the least")                  \
     _(ARG_MAX, arg_max, OTHERS, VALUE, NULL, "... the greatest")               \
+    _(LAST_ROW, last, OTHERS, VALUE, NULL, "the last row's value")             \
+    _(MODE, mode, OTHERS, VALUE, NULL, "the value that most rows have")        \
+    _(BIT_AND, bit_and, OTHERS, SUM, NULL, "the bits that all values have")    \
+    _(BIT_OR, bit_or, OTHERS, SUM, NULL, "the bits that a value has")          \
+    _(BIT_XOR, bit_xor, OTHERS, SUM, NULL,                                     \
+      "the bits that an odd number of values have")                            \
+    _(PRODUCT, product, OTHERS, DOUBLE, NULL, "the product")                   \
+    _(FSUM, fsum, OTHERS, DOUBLE, NULL, "the sum as a DOUBLE")                 \
+    _(APPROX_COUNT_DISTINCT, approx_count_distinct, OTHERS, COUNT, ZERO,       \
+      "how many different values there are, exactly")                          \
     _(STRING_AGG, string_agg, OTHERS, VALUE, NULL, "all texts, joined")        \
     _(GROUPING, grouping, OTHERS, COUNT, ZERO,                                 \
       "which keys are left out of the group's grouping: a bit each")
@@ -108,6 +118,11 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(countif, COUNT_IF)                                                       \
     _(min_by, ARG_MIN)                                                         \
     _(max_by, ARG_MAX)                                                         \
+    _(arbitrary, FIRST_ROW)                                                    \
+    _(mean, AVG)                                                               \
+    _(favg, AVG)                                                               \
+    _(kahan_sum, FSUM)                                                         \
+    _(sumkahan, FSUM)                                                          \
     _(group_concat, STRING_AGG)                                                \
     _(grouping_id, GROUPING)                                                   \
     _(listagg, STRING_AGG)
@@ -137,6 +152,13 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
 #define TEXT_FUNCTIONS(_)                                                      \
     _(STRING_AGG, string_agg, 1, 2, "all texts, joined by a separator")
 
+/* Likewise, of numbers: whole ones, or DOUBLE. */
+#define FOLD_FUNCTIONS(_)                                                      \
+    _(BIT_AND, bit_and, 1, 1, "the bits that all values have")                 \
+    _(BIT_OR, bit_or, 1, 1, "the bits that a value has")                       \
+    _(BIT_XOR, bit_xor, 1, 1, "the bits that an odd number of values have")    \
+    _(PRODUCT, product, 1, 1, "the product, from the first row to the last")
+
 /*
  *   _(NAME, name, meaning)
  *
@@ -163,7 +185,7 @@ enum aggregate_function {
 #define WINDOW(NAME, ...) WINDOW_##NAME,
 enum window_function {
     WINDOW_FUNCTIONS(WINDOW) SHARE_FUNCTIONS(WINDOW) TEXT_FUNCTIONS(WINDOW)
-        QUANTILE_FUNCTIONS(WINDOW)
+        FOLD_FUNCTIONS(WINDOW) QUANTILE_FUNCTIONS(WINDOW)
     WINDOW_AGGREGATE /* over the frame; by default that is the partition up to
                         the last peer of the row, or all of it where there is
                         no order                                           */
@@ -190,7 +212,8 @@ const char *aggregate_name(enum aggregate_function function);
 /* Not of WINDOW_AGGREGATE, which is called by the aggregate's name. */
 const char *window_name(enum window_function function);
 
-/* Whether it is one of QUANTILE_FUNCTIONS. */
+/* Whether it is one of FOLD_FUNCTIONS, or of QUANTILE_FUNCTIONS. */
+bool window_is_fold(enum window_function function);
 bool window_is_quantile(enum window_function function);
 
 /* What SQL calls by that name; NULL: nothing. */

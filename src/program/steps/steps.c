@@ -142,6 +142,7 @@ static void finish_window(struct step_window *window)
 bool step_window_gives_one(const struct step_window_function *function)
 {
     return window_is_quantile(function->function)
+           || window_is_fold(function->function)
            || (function->function == WINDOW_FIRST
                && (function->frame.unit == FRAME_DEFAULT
                    || function->frame.begin.unbounded));

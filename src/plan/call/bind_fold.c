@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregates of all rows of a group, which no sum and no least value tells: as
+ * windows over the group (operator/rows_fold.h). Beside them those that are other
+ * aggregates by another name, of a DOUBLE.
+ */
+#include "plan/call/call.h"
+
+#include "base/vector.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/operator/collate.h"
+#include "plan/operator/rows_fold.h"
+#include "plan/tree/binder.h"
+
+/* Windows of a whole partition have no order of their own. */
+static bool check_over(struct binder *binder, const struct call *call)
+{
+    if (call->tree->over == NULL
+        || (call->order.count == 0 && call->frame.unit == FRAME_DEFAULT))
+        return true;
+    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
+             "%s with OVER takes no ORDER BY and no frame", call->name);
+    error_hint(binder->error, "it is computed of all rows of a partition; "
+                              "first_value and last_value take both");
+    return false;
+}
+
+/* A number as the function takes it: a BIGINT or a DOUBLE. */
+static struct expression *number_of(struct binder *binder,
+                                    const struct call *call, int type)
+{
+    struct expression *e = call->arguments[0];
+    bool fits =
+        is_null_constant(e)
+        || (type == VDBQ_BIGINT ? is_integer(e->type) : is_number(e->type));
+
+    return fits ? expression_cast_plain(binder, e, type, call->tree->at)
+                : refuse_argument(binder, call, e);
+}
+
+/* ------------------------------------------------------------- of all rows -- */
+
+static enum window_function window_of(enum aggregate_function function)
+{
+    switch (function) {
+    case AGGREGATE_BIT_AND:
+        return WINDOW_BIT_AND;
+    case AGGREGATE_BIT_OR:
+        return WINDOW_BIT_OR;
+    case AGGREGATE_BIT_XOR:
+        return WINDOW_BIT_XOR;
+    case AGGREGATE_PRODUCT:
+        return WINDOW_PRODUCT;
+    case AGGREGATE_LAST_ROW:
+        return WINDOW_LAST;
+    default:
+        return WINDOW_FIRST; /* of any row, and of MODE */
+    }
+}
+
+/* A fold's value, and the key that tells values apart where that matters. */
+static bool fill_value(struct binder *binder, const struct call *call,
+                       enum aggregate_function function, struct rows_fold *fold)
+{
+    bool folds = window_is_fold(fold->function);
+
+    fold->value =
+        folds ? number_of(binder, call, fold->type) : call->arguments[0];
+    if (function == AGGREGATE_MODE || (folds && call->tree->distinct))
+        fold->key = fold->value ? collation_own_key(binder, fold->value) : NULL;
+    return fold->value != NULL
+           && (fold->key != NULL
+               || !(function == AGGREGATE_MODE
+                    || (folds && call->tree->distinct)));
+}
+
+static struct expression *fold_rows(struct binder *binder,
+                                    const struct call *call,
+                                    enum aggregate_function function)
+{
+    const struct ast_expression *tree = call->tree;
+    struct rows_fold fold = {
+        .function = window_of(function),
+        .type = function == AGGREGATE_PRODUCT ? VDBQ_DOUBLE : VDBQ_BIGINT,
+        .filter = call->filter,
+        .order = call->within,
+        .partition = tree->over != NULL
+                         ? call->partition
+                         : VECTOR_IN(binder->arena, struct expression *),
+        .of_group = tree->over == NULL,
+        .at = tree->at
+    };
+    struct call first = { .tree = tree, .name = call->name };
+    struct expression *e = NULL;
+
+    if (!fill_value(binder, call, function, &fold))
+        return NULL;
+    e = window_is_fold(fold.function) ? rows_fold_make(binder, &fold)
+        : function == AGGREGATE_MODE  ? rows_fold_mode(binder, &fold)
+                                      : rows_fold_row(binder, &fold);
+    return tree->over != NULL
+               ? e
+               : bind_aggregate_part(binder, &first, AGGREGATE_FIRST, e);
+}
+
+/* -------------------------------------------------------- of other aggregates -- */
+
+/* COUNT(DISTINCT x). */
+static struct expression *count_distinct(struct binder *binder,
+                                         const struct call *call)
+{
+    struct ast_expression tree = *call->tree;
+    struct call distinct = *call;
+    const struct aggregate_row *row = aggregate_row(AGGREGATE_COUNT);
+
+    tree.distinct = true;
+    tree.column.text = row->name;
+    distinct.tree = &tree;
+    return tree.over != NULL ? bind_window(binder, &distinct)
+                             : bind_aggregate(binder, &distinct, row);
+}
+
+struct expression *bind_fold(struct binder *binder, const struct call *call,
+                             enum aggregate_function function)
+{
+    struct call known = *call;
+
+    switch (function) {
+    case AGGREGATE_APPROX_COUNT_DISTINCT:
+        return count_distinct(binder, call);
+    case AGGREGATE_FSUM:
+        return bind_aggregate_part(binder, call, AGGREGATE_SUM,
+                                   number_of(binder, call, VDBQ_DOUBLE));
+    case AGGREGATE_ANY_VALUE:
+        if (!bind_filter_nulls(binder, &known, call->arguments[0]))
+            return NULL;
+        break;
+    default:
+        break;
+    }
+    return check_over(binder, call) ? fold_rows(binder, &known, function)
+                                    : NULL;
+}
