@@ -147,13 +147,18 @@ struct ast_column {
     enum collation collation;
     struct ast_expression *default_value; /* NULL: none    */
     struct position key_at;               /* of PRIMARY    */
+    struct ast_constraint *checks; /* CHECK (...) behind it; NULL: none */
+    struct ast_constraint *last_check;
     struct ast_column *next;
 };
 
-/* PRIMARY KEY (a, b) or UNIQUE (a, b) as a table constraint. */
+/* PRIMARY KEY (a, b), UNIQUE (a, b) or CHECK (condition). */
 struct ast_constraint {
+    struct ast_name name;         /* behind CONSTRAINT; without text: none */
+    struct ast_expression *check; /* the condition; NULL: it is no CHECK   */
     bool primary;
-    struct ast_order *terms; /* columns, at least one, as an index has them */
+    struct ast_order *terms; /* columns, at least one, as an index has them;
+                                of a CHECK none                            */
     struct position at;
     struct ast_constraint *next;
 };

@@ -176,6 +176,24 @@ struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
     return column;
 }
 
+/* Behind those that the column has. */
+static struct ast_column *add_check(struct parse *parse,
+                                    struct ast_column *column,
+                                    const struct column_rule *rule)
+{
+    struct ast_constraint *made = ast_check(parse, rule->at, rule->value);
+
+    if (made == NULL)
+        return NULL;
+    made->name = rule->name;
+    if (column->last_check != NULL)
+        column->last_check->next = made;
+    else
+        column->checks = made;
+    column->last_check = made;
+    return column;
+}
+
 struct ast_column *ast_column_ruled(struct parse *parse,
                                     struct ast_column *column,
                                     struct column_rule rule)
@@ -201,8 +219,16 @@ struct ast_column *ast_column_ruled(struct parse *parse,
     case RULE_COLLATE:
         column->collation = rule.collation;
         break;
+    case RULE_CHECK:
+        return add_check(parse, column, &rule);
     }
     return column;
+}
+
+struct column_rule ast_rule_named(struct column_rule rule, struct ast_name name)
+{
+    rule.name = name;
+    return rule;
 }
 
 struct column_list ast_columns(struct column_list list,
@@ -229,6 +255,26 @@ struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
     constraint->primary = primary;
     constraint->terms = terms.first;
     constraint->at = at.at;
+    return constraint;
+}
+
+struct ast_constraint *ast_check(struct parse *parse, struct position at,
+                                 struct ast_expression *condition)
+{
+    struct ast_constraint *constraint = parse_alloc(parse, sizeof *constraint);
+
+    if (constraint == NULL || condition == NULL)
+        return NULL;
+    constraint->check = condition;
+    constraint->at = at;
+    return constraint;
+}
+
+struct ast_constraint *ast_constraint_named(struct ast_constraint *constraint,
+                                            struct ast_name name)
+{
+    if (constraint != NULL)
+        constraint->name = name;
     return constraint;
 }
 

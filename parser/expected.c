@@ -93,6 +93,9 @@ static const char *told_name(int token, const char *name, const bool *fits)
         return NULL;
     if (token == TOKEN_END && fits[TOKEN_SELECT])
         return NULL;
+    if (token == TOKEN_CONSTRAINT
+        || (token == TOKEN_CHECK && fits[TOKEN_DEFAULT]))
+        return NULL; /* other rules are told, and a message has few words */
     return name;
 }
 

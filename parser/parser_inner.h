@@ -130,8 +130,14 @@ struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
 struct ast_column *ast_column_ruled(struct parse *parse,
                                     struct ast_column *column,
                                     struct column_rule rule);
+struct column_rule ast_rule_named(struct column_rule rule,
+                                  struct ast_name name);
 struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
                                       bool primary, struct order_list terms);
+struct ast_constraint *ast_check(struct parse *parse, struct position at,
+                                 struct ast_expression *condition);
+struct ast_constraint *ast_constraint_named(struct ast_constraint *constraint,
+                                            struct ast_name name);
 struct column_list ast_columns(struct column_list list,
                                struct ast_column *column);
 struct column_list ast_constraints(struct column_list list,

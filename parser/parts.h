@@ -200,13 +200,15 @@ enum rule {
     RULE_NOT_NULL,
     RULE_UNIQUE,
     RULE_DEFAULT, /* value */
-    RULE_COLLATE  /* collation */
+    RULE_COLLATE, /* collation */
+    RULE_CHECK    /* value     */
 };
 struct column_rule {
     enum rule rule;
     struct position at;
     struct ast_expression *value;
     enum collation collation;
+    struct ast_name name; /* behind CONSTRAINT; without text: none */
 };
 
 /* A name with IF EXISTS, or with IF NOT EXISTS. */

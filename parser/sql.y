@@ -72,6 +72,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     PRIMARY     "PRIMARY"
     UNIQUE      "UNIQUE"
     DEFAULT     "DEFAULT"
+    CHECK       "CHECK"
+    CONSTRAINT  "CONSTRAINT"
     SET         "SET"
     ON          "ON"
     ON_CONFLICT "ON CONFLICT"
@@ -679,6 +681,11 @@ column_rule:
   | DEFAULT default_value
         { $$ = (struct column_rule){ .rule = RULE_DEFAULT, .at = @1.at,
                                      .value = $2 }; }
+  | CHECK "(" expression ")"
+        { $$ = (struct column_rule){ .rule = RULE_CHECK, .at = @1.at,
+                                     .value = $expression }; }
+  | CONSTRAINT name column_rule[rule]
+        { $$ = ast_rule_named($rule, $name); }
 
 default_value:
     literal
@@ -696,6 +703,10 @@ constraint:
         { $$ = ast_constraint(parse, @1, true, $key_list); }
   | UNIQUE "(" key_list ")"
         { $$ = ast_constraint(parse, @1, false, $key_list); }
+  | CHECK "(" expression ")"
+        { $$ = ast_check(parse, @1.at, $expression); }
+  | CONSTRAINT name constraint[rule]
+        { $$ = ast_constraint_named($rule, $name); }
 
 key_list: key_terms | key_terms ","
 

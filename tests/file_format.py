@@ -562,6 +562,56 @@ def check_keyed(checks, binary, path):
     checks.equal(check_heads(checks, path.read_bytes())['features_read'] & 16, 0, 'features')
 
 
+def damage(path, data, head, place, bytes_):
+    """Writes other bytes into the catalogue, with checksums that are right again."""
+    made, first = bytearray(data), head['catalogue']
+    made[first + place:first + place + len(bytes_)] = bytes_
+    checksum = xxh3(made[first:first + head['catalogue_size']]).to_bytes(8, 'little')
+    for page in (0, 4096, head['copies'], head['copies'] + 4096):
+        if fixed('head', made, page)['generation'] == head['generation']:
+            made[page + 40:page + 48] = checksum
+            made[page + 64:page + 72] = xxh3(made[page:page + 64]).to_bytes(8, 'little')
+            made[page + 112:page + 120] = xxh3(made[page:page + 112]).to_bytes(8, 'little')
+    path.write_bytes(made)
+
+
+def check_checks(checks, binary, path):
+    """CHECKs: what the catalogue says of them, and what is refused when it is read."""
+    ask(binary, path, 'create table n (a integer); create table c (a integer, b text check '
+                      '(b > 7 or b is null), constraint "the one" check (length(b) > a)); '
+                      "insert into c values (1, '88')")
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    checks.equal((head['features_read'], head['version_read']), (64, 3), 'features of a CHECK')
+    reader = Reader(data[head['catalogue']:head['catalogue'] + head['catalogue_size']])
+    catalogue, start = reader.record('catalogue'), reader.at
+    found = reader.record('checks')
+    checks.equal(reader.at, len(reader.data), 'end of the CHECKs')
+    table = next(table['id'] for table in catalogue['table'] if table['name'] == 'c')
+    checks.equal([(one['of'], one['name'], one['sql'], one['reads']) for one in found['check']],
+                 [(table, '', 'b > 7 or b is null', [1]),
+                  (table, 'the one', 'length(b) > a', [0, 1])], 'CHECKs')
+    text, numbers = start + 16, start + 16 + len('b > 7 or b is null')
+    for place, bytes_ in ((start, b'\0'), (start, b'\1'), (start, b'\3'), (start + 3, b'\x7f'),
+                          (start + 4, b'\7'), (start + 8, b'\2'), (start + 12, b'\xff' * 4),
+                          (text, b')'), (text, b'?'), (text, b'\0'), (text, b'('), (numbers, b'\0'),
+                          (numbers, b'\xff' * 4), (numbers + 4, b'\2'), (numbers + 4, b'\xff' * 4)):
+        damage(path, data, head, place, bytes_)
+        done = subprocess.run([binary, '-d', 'host', path, 'select a from c'], text=True,
+                              capture_output=True)
+        checks.equal((done.returncode > 0, 'error: ' in done.stderr), (True, True),
+                     f'a CHECK with {bytes_} at {place - start}')
+    for bytes_ in (b'z', b'a'):  # an expression, but not of the columns that are read
+        damage(path, data, head, text, bytes_)
+        done = subprocess.run([binary, '-d', 'host', path, "insert into c values (1, '99')"],
+                              text=True, capture_output=True)
+        checks.equal((done.returncode > 0, 'CHECK ' in done.stderr and 'damaged' in done.stderr),
+                     (True, True), f'a CHECK of {bytes_}')
+    path.write_bytes(data)
+    ask(binary, path, 'drop table c')
+    checks.equal(check_heads(checks, path.read_bytes())['features_read'], 0, 'features')
+
+
 def lower(text):
     return text if text is None else text.lower()
 
@@ -841,6 +891,7 @@ def main():
             check_collations(checks, binary, pathlib.Path(folder) / 'collated.vdb')
             check_runs(checks, binary, pathlib.Path(folder) / 'runs.vdb')
             check_keyed(checks, binary, pathlib.Path(folder) / 'keyed.vdb')
+            check_checks(checks, binary, pathlib.Path(folder) / 'checks.vdb')
             check_states(checks, binary, path)
     check_page(checks, met)
     print(f'{checks.passed} passed, {checks.failed} failed')

@@ -188,6 +188,9 @@ static enum vdbq_status create_table(vdbq_query *query,
         catalogue_table(transaction_catalogue(transaction), create->name)->id;
     status = transaction_constrain(transaction, id, create->uniques.items,
                                    (unsigned)create->uniques.count, error);
+    if (status == VDBQ_OK)
+        status = transaction_add_checks(transaction, id, create->checks.items,
+                                        (unsigned)create->checks.count, error);
     if (status == VDBQ_OK && create->from_query)
         status = add_stream(query, transaction, id, CONFLICT_FAIL);
     return status;

@@ -58,8 +58,10 @@ struct plan_create {
     struct vector uniques; /* of struct unique: columns that are UNIQUE
                               together, or a PRIMARY KEY of several; in the
                               plan's arena                                 */
-    bool if_not_exists;    /* a table of that name is no failure, and is kept */
-    bool from_query;       /* CREATE TABLE AS: the plan's steps fill it       */
+    struct vector
+        checks; /* of struct row_check, likewise                       */
+    bool if_not_exists; /* a table of that name is no failure, and is kept */
+    bool from_query;    /* CREATE TABLE AS: the plan's steps fill it       */
 };
 
 struct plan_view {

@@ -51,6 +51,11 @@ WHERES = {'p': ('p > 5',), 'k': ('k > 3', 'k IS NOT NULL', 'k IN (1, 2, 5)'), 'i
           'x': ('x > 0',), 'd': ('d > 0',)}
 
 
+# Conditions of CHECKs, which few rows break, by the columns that they read.
+RULES = (('k', 'k <> 5'), ('i', 'i % 31 <> 7'), ('e', 'e % 37 <> 1 OR e IS NULL'),
+         ('b', 'b % 23 <> 4'), ('x', 'x % 29 <> 3'), ('d', 'd < 900'), ('s', "s <> 'b'"),
+         ('t', 'length(t) <> 3'), ('ki', 'k <> i'), ('sk', "s <> 'z' OR k > 2"))
+
 # Columns of one type, by names that say the same of their values, or less.
 OTHER_NAMES = {'k': 'ie', 'i': 'e', 'b': 'x', 's': 't', 't': 's'}
 
@@ -58,30 +63,36 @@ OTHER_NAMES = {'k': 'ie', 'i': 'e', 'b': 'x', 's': 't', 't': 's'}
 class Shape:
     """What a table is; never changed, but made anew."""
 
-    def __init__(self, name, columns, unique=(), key=(), needed=(), defaults=()):
+    def __init__(self, name, columns, unique=(), key=(), needed=(), defaults=(),
+                 checks=()):
         self.name, self.columns = name, columns
         self.unique = unique        # tuples of columns; Keys
         self.key = key              # the primary key's, of at most one column
         self.needed = needed        # the columns that are NOT NULL
         self.defaults = dict(defaults)
+        self.checks = checks        # of RULES
 
     def indexed(self, unique):
-        return Shape(self.name, self.columns, unique, self.key, self.needed, self.defaults)
+        return Shape(self.name, self.columns, unique, self.key, self.needed, self.defaults,
+                     self.checks)
 
     def nodes(self):
         return [column_node(c) for c in self.columns]
 
     def added(self, column, default):
         return Shape(self.name, (*self.columns, column), self.unique, self.key, self.needed,
-                     {**self.defaults, **({column: default} if default is not None else {})})
+                     {**self.defaults, **({column: default} if default is not None else {})},
+                     self.checks)
 
     def dropped(self, column):
         return Shape(self.name, tuple(c for c in self.columns if c != column), self.unique,
                      self.key, tuple(c for c in self.needed if c != column),
-                     {c: value for c, value in self.defaults.items() if c != column})
+                     {c: value for c, value in self.defaults.items() if c != column},
+                     self.checks)
 
     def renamed(self, name):
-        return Shape(name, self.columns, self.unique, self.key, self.needed, self.defaults)
+        return Shape(name, self.columns, self.unique, self.key, self.needed, self.defaults,
+                     self.checks)
 
     def recalled(self, column, to):
         """With a column of another name; no Keys read it."""
@@ -90,7 +101,8 @@ class Shape:
         unique = tuple(columns if isinstance(columns, Keys) else other(columns)
                        for columns in self.unique)
         return Shape(self.name, other(self.columns), unique, self.key, other(self.needed),
-                     {to if c == column else c: value for c, value in self.defaults.items()})
+                     {to if c == column else c: value for c, value in self.defaults.items()},
+                     self.checks)
 
     def keyed(self):
         """The columns of which no two rows may have the same."""
@@ -103,6 +115,7 @@ class Shape:
         parts = [self.column(c, dialect) for c in self.columns]
         parts += [f'UNIQUE ({", ".join(columns)})' for columns in self.unique
                   if not isinstance(columns, Keys)]
+        parts += [f'CHECK ({condition})' for _, condition in self.checks]
         return ', '.join(parts)
 
     def column(self, name, dialect):
@@ -281,6 +294,8 @@ class Changes:
             return Node(f'INSERT INTO {shape.name} DEFAULT VALUES')
         verb = rng.choice(('INSERT', 'INSERT', 'INSERT', 'INSERT OR REPLACE', 'REPLACE',
                            'INSERT OR IGNORE'))
+        if shape.checks and verb == 'INSERT OR IGNORE':
+            verb = 'INSERT'  # there rows that break a CHECK are passed over
         if chance < 0.65:
             return self.insert_values(shape, verb)
         return self.insert_select(shape, verb)
@@ -468,7 +483,10 @@ class Changes:
         needed = [c for c in columns if rng.random() < 0.1]
         defaults = {c: self.values.text() if c in 'st' else random_value(rng, c)
                     for c in columns if rng.random() < 0.15}
-        shape = Shape(name, tuple(columns), tuple(unique), key, tuple(needed), defaults)
+        known = [rule for rule in RULES if set(rule[0]) <= set(columns)]
+        checks = rng.sample(known, min(len(known), rng.choice((0, 0, 0, 1, 2))))
+        shape = Shape(name, tuple(columns), tuple(unique), key, tuple(needed), defaults,
+                      tuple(checks))
         return Node({d: shape.create(d) for d in ('', 'sqlite')}), shape
 
     def new_table_as(self, name):
@@ -524,8 +542,9 @@ class Changes:
         """(node, shape) of an ALTER TABLE, perhaps to the name `free`; `indexes` are what
         those of the table are of. There are no views."""
         rng = self.rng
-        by_name = {c for columns in indexes if isinstance(columns, Keys) for c in columns}
-        fixed = {c for columns in indexes for c in columns} | shape.keyed()
+        checked = {c for columns, _ in shape.checks for c in columns}
+        by_name = {c for columns in indexes if isinstance(columns, Keys) for c in columns} | checked
+        fixed = {c for columns in indexes for c in columns} | shape.keyed() | checked
         new = [c for c in allowed if c not in shape.columns and c != 'p']
         old = [c for c in shape.columns if c not in fixed] if len(shape.columns) > 1 else []
         pairs = [(c, to) for c in shape.columns if c not in by_name

@@ -24,8 +24,8 @@ BATCH = 100      # statements that a shell gets at once
 PARTS = ' ;; '   # between the statements of sqlite3 that stand for one of ours
 REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     # A row may be wrong in several ways: which one is told is each engine's.
-    ('row', 'constraint failed|twice:|no value for|is NULL|NOT NULL|does not fit|overflow|'
-            r'out of the range|has \d+ columns? but|values for \d+ columns?|'
+    ('row', 'constraint failed|twice:|a row breaks|no value for|is NULL|NOT NULL|does not fit|'
+            r'overflow|out of the range|has \d+ columns? but|values for \d+ columns?|'
             'same number of terms'),
     ('size', 'too big|would be longer than'),
     ('busy', 'is locked|been writing to it'),

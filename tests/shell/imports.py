@@ -367,14 +367,15 @@ def case_copy_options(folder):
 
 def case_copy_from_is_all_or_nothing(folder):
     """Of a file with a fault nothing stays, and of a transaction what was before it."""
-    setup = ("create table t (id integer primary key, a integer not null, b text default 'd', "
-             'c text unique); insert into t values (1, 1, null, null)')
+    setup = ('create table t (id integer primary key, a integer not null check (a < 99), '
+             "b text default 'd', c text unique); insert into t values (1, 1, null, null)")
     expect(run(folder, 'o.vdb', setup), 0)
     for text, place, message in (
             ('id,a\n2,3\n3,x\n', 'o.csv:3:3: ', "value 'x' in column a is not an INTEGER"),
             ('id,a\n2,3\n1,3\n', '', 'id'), ('id,a\n2,\n', '', 'NOT NULL'),
             ('id,a,c\n2,3,x\n3,3,x\n', '', 'c'), ('id,b\n4,x\n', '', 'NOT NULL'),
             ('id,a\n2,3\n3\n', 'o.csv:3:1: ', '1 field where 2 are expected'),
+            ('id,a\n2,3\n3,99\n', '', 'breaks CHECK'),
             ('id,z\n2,3\n', '', 'no column z'), ('1,2,3\n', '', '3 columns where table t has 4')):
         write(folder, 'o.csv', text)
         expect(run(folder, 'o.vdb', "copy t from 'o.csv'"), 1, '', f'{place}.*{message}')

@@ -45,6 +45,9 @@ static void renumber_all(struct catalogue *catalogue, struct table *table,
     for (unsigned i = 0; i < table->unique_count; i++)
         renumber(alteration, table->uniques[i].columns,
                  table->uniques[i].column_count);
+    for (unsigned i = 0; i < table->check_count; i++)
+        renumber(alteration, table->checks[i].reads,
+                 table->checks[i].read_count);
     for (size_t i = 0; i < catalogue->index_count; i++)
         if (catalogue->indexes[i].table_id == table->id)
             renumber_index(alteration, &catalogue->indexes[i]);
@@ -86,6 +89,9 @@ static bool take_columns(struct catalogue *catalogue, struct table *table,
     if (alteration->from == NULL)
         return true;
     renumber_all(catalogue, table, alteration);
+    if (!catalogue_add_checks(catalogue, table->id, alteration->checks,
+                              alteration->check_count))
+        return false;
     catalogue_sample(catalogue, table->id, NULL);
     return catalogue_extend(catalogue, table->id, 0, NULL, 0);
 }

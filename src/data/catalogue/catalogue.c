@@ -377,7 +377,8 @@ static bool copy_table(struct catalogue *copy, const struct table *from,
 
     named.name = arena_copy(arena, from->name, strlen(from->name));
     if (named.name == NULL || !copy_columns(arena, from, &named)
-        || !copy_uniques(arena, from->uniques, from->unique_count, &named))
+        || !copy_uniques(arena, from->uniques, from->unique_count, &named)
+        || !copy_checks(arena, from->checks, from->check_count, &named))
         return false;
     copy_state(&named, to);
     return true;

@@ -25,7 +25,8 @@ enum {
     COLUMNS_MAX = 4096,      /* of one table       */
     TABLES_MAX = 65536,      /* of one database; as many views, and indexes */
     NAME_BYTES_MAX = 1024,   /* of table or column */
-    STORED_SQL_MAX = 1 << 20 /* of a DEFAULT, of a view */
+    CHECKS_MAX = 4096,       /* of one table */
+    STORED_SQL_MAX = 1 << 20 /* of a DEFAULT, a CHECK, a view */
 };
 
 /* What is known of the values of one column, in one tablet or in all. */
@@ -43,6 +44,15 @@ struct column_facts {
 struct unique {
     unsigned column_count; /* of `columns`, at least 1 */
     unsigned *columns;     /* places in the table, in the order of the rule */
+};
+
+/* CHECK: a condition that is false of no row. */
+struct row_check {
+    const char *name; /* behind CONSTRAINT; NULL: it has none */
+    const char *sql;  /* the condition */
+    unsigned read_count;
+    unsigned *reads; /* columns of the table that it reads, ascending, at least
+                        one                                              */
 };
 
 /* A tablet in the file. One with an edit is the rows of its base, whose place,
@@ -95,9 +105,11 @@ struct table {
     const char *name;      /* in the arena of the catalogue */
     unsigned column_count; /* of `columns`, the key among them */
     struct column *columns;
-    unsigned key;               /* the primary key's column, or NO_KEY */
-    unsigned unique_count;      /* rules of more than one column */
-    struct unique *uniques;     /* besides what is said of one column */
+    unsigned key;           /* the primary key's column, or NO_KEY */
+    unsigned unique_count;  /* rules of more than one column */
+    struct unique *uniques; /* besides what is said of one column */
+    unsigned check_count;   /* of `checks` */
+    struct row_check *checks;
     uint64_t rows;              /* of all tablets */
     size_t tablet_count;        /* of `tablets` */
     struct tablet_ref *tablets; /* in the order of their rows */
@@ -229,6 +241,16 @@ const struct index *catalogue_index_of(const struct catalogue *catalogue,
  * table. */
 const struct column *index_columns(const struct index *index,
                                    const struct table *table);
+/* The rows of which `where_sql` is true as an index without keys, whose parts are in
+ * `keys`: of those that a CHECK reads. */
+struct index row_check_index(const struct table *table,
+                             const struct row_check *check,
+                             const char *where_sql, struct index_keys *keys);
+/* Whether it reads one of the table's columns that are set. */
+bool row_check_reads(const struct row_check *check, const bool *columns);
+/* Adds it to SQL: CONSTRAINT name CHECK (condition). */
+void row_check_sql(const struct row_check *check, struct text *text);
+
 /* Whether an index reads one of the table's columns that are set. */
 bool index_reads(const struct index *index, const bool *columns);
 /* Whether it is of some rows; `index` may be NULL: it is not. */
@@ -262,6 +284,8 @@ struct alteration {
     const int
         *from; /* of each column, which it was, or -1: it was none; all rows
                         go. NULL: columns have other names alone       */
+    const struct row_check *checks; /* that come with the columns */
+    unsigned check_count;
 };
 /* A catalogue with the table as it is afterwards, which the caller holds; NULL: no
  * memory. What its indexes and rules are of must have columns still. */

@@ -72,6 +72,13 @@ bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
                          const struct unique *uniques, unsigned count);
 bool copy_uniques(struct arena *arena, const struct unique *uniques,
                   unsigned count, struct table *to);
+/* Gives a table CHECKs, behind those that it has; their columns are its own by now. False:
+ * no memory. */
+bool catalogue_add_checks(struct catalogue *catalogue, uint32_t id,
+                          const struct row_check *checks, unsigned count);
+/* Gives a table copies of these. False: no memory. */
+bool copy_checks(struct arena *arena, const struct row_check *checks,
+                 unsigned count, struct table *to);
 /* Lets a table keep the first `kept` of its tablets and adds copies of
  * `count` more; counts its rows anew. False: no memory. */
 bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,

@@ -42,6 +42,10 @@ void table_sql(const struct table *table, struct text *text)
         print_columns(table, table->uniques[i].columns, NULL,
                       table->uniques[i].column_count, text);
     }
+    for (unsigned i = 0; i < table->check_count; i++) {
+        text_print(text, ", ");
+        row_check_sql(&table->checks[i], text);
+    }
     text_print(text, ")");
 }
 

@@ -9,7 +9,7 @@
 #include "data/check/check_run.h"
 #include "data/database/database_inner.h"
 #include "data/database/rows.h"
-#include "data/index/unique.h"
+#include "data/index/rule_values.h"
 #include "data/tablet/block.h"
 
 /* A check that goes on. */
@@ -179,6 +179,44 @@ static enum vdbq_status check_unique(const struct check *check,
     return status;
 }
 
+/* Rows of a tablet that break a CHECK. */
+static enum vdbq_status check_rows(const struct check *check,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   struct vdbq_vector *vectors)
+{
+    const struct rule_source source = { check->database, check->catalogue,
+                                        table };
+    struct rows rows;
+    enum vdbq_status status =
+        rows_load(&rows, check->database, table, tablet, check->error);
+
+    if (status == VDBQ_OK) {
+        rows_vectors(&rows, vectors);
+        status =
+            row_checks_prove(&source, rows.count, vectors, NULL, check->error);
+    }
+    rows_finish(&rows);
+    return judge(check, status);
+}
+
+static enum vdbq_status check_checks(const struct check *check,
+                                     const struct table *table)
+{
+    struct vdbq_vector *vectors;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (table->check_count == 0)
+        return VDBQ_OK;
+    vectors = memory_zeroed(table->column_count, sizeof *vectors);
+    if (vectors == NULL)
+        return error_no_memory(check->error);
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++)
+        status = check_rows(check, table, &table->tablets[i], vectors);
+    memory_release(vectors);
+    return status;
+}
+
 static enum vdbq_status check_table(const struct check *check,
                                     const struct table *table)
 {
@@ -202,6 +240,8 @@ static enum vdbq_status check_table(const struct check *check,
                                  database_path(check->database), table->name));
     if (status == VDBQ_OK && check->faults->count == before)
         status = check_unique(check, table); /* all of its rows can be read */
+    if (status == VDBQ_OK && check->faults->count == before)
+        status = check_checks(check, table);
     return status;
 }
 

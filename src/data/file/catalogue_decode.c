@@ -21,6 +21,7 @@ static void get_uniques(struct decoder *decoder, struct table *table);
 static void get_tablets(struct decoder *decoder, struct table *table);
 static void get_views(struct decoder *decoder);
 static void get_indexes(struct decoder *decoder);
+static void get_checks(struct decoder *decoder);
 
 enum vdbq_status catalogue_decode(const void *bytes,
                                   const struct catalogue_bounds *bounds,
@@ -84,6 +85,8 @@ static void get_catalogue(struct decoder *decoder)
     if (!decoder->first) {
         get_views(decoder);
         get_indexes(decoder);
+        if (!decoder->failed && decoder->at != decoder->end)
+            get_checks(decoder);
     }
     if (!decoder->failed && decoder->at != decoder->end)
         decoder_fail(decoder, "bytes are left over", NULL);
@@ -431,5 +434,57 @@ static void get_indexes(struct decoder *decoder)
     for (size_t i = 0; i < count && !decoder->failed; i++) {
         get_index(decoder, &catalogue->indexes[i]);
         catalogue->index_count++;
+    }
+}
+
+/* ---------------------------------------------------------------- checks -- */
+
+/* One CHECK of a table, whose id stands before it; those of one table follow one
+ * another, in the order of tables. */
+static void get_check(struct decoder *decoder, struct table *table,
+                      struct row_check *check)
+{
+    check->name = decoder_sql(decoder);
+    check->sql = decoder_sql(decoder);
+    if (!decoder->failed
+        && (check->sql == NULL
+            || (check->name != NULL && strlen(check->name) > NAME_BYTES_MAX)))
+        decoder_fail(decoder, "a CHECK", table->name);
+    if (!decoder->failed)
+        decoder_prove_sql(decoder, check->sql);
+    check->reads = decoder_reads(decoder, table, &check->read_count);
+    table->check_count++;
+}
+
+/* The table of the next CHECK: the one of that before it, or one behind that. */
+static struct table *table_of_check(struct decoder *decoder, size_t *at)
+{
+    struct catalogue *catalogue = decoder->catalogue;
+    uint32_t id = decoder_get_32(decoder);
+
+    while (*at < catalogue->table_count && catalogue->tables[*at].id != id)
+        ++*at;
+    if (!decoder->failed
+        && (*at == catalogue->table_count
+            || catalogue->tables[*at].check_count == CHECKS_MAX))
+        decoder_fail(decoder, "the table of a CHECK", NULL);
+    return decoder->failed ? NULL : &catalogue->tables[*at];
+}
+
+static void get_checks(struct decoder *decoder)
+{
+    size_t at = 0, count = decoder_bound(decoder, decoder_get_32(decoder),
+                                         CHECK_BYTES, "how many CHECKs");
+    struct row_check *checks = decoder_take(decoder, count, sizeof *checks);
+
+    if (!decoder->failed && count == 0)
+        decoder_fail(decoder, "how many CHECKs", NULL);
+    for (size_t i = 0; i < count && !decoder->failed; i++) {
+        struct table *table = table_of_check(decoder, &at);
+        if (table == NULL)
+            return;
+        if (table->check_count == 0)
+            table->checks = &checks[i];
+        get_check(decoder, table, &checks[i]);
     }
 }

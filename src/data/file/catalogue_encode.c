@@ -173,9 +173,20 @@ static bool has_collations(const struct index *index)
     return any;
 }
 
+/* How many CHECKs all tables have. */
+static uint32_t count_checks(const struct catalogue *catalogue)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        count += catalogue->tables[i].check_count;
+    return count;
+}
+
 uint64_t catalogue_features(const struct catalogue *catalogue)
 {
     bool any = false, keys = false;
+    uint32_t checks = count_checks(catalogue);
 
     for (size_t i = 0; i < catalogue->table_count; i++)
         for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
@@ -187,7 +198,7 @@ uint64_t catalogue_features(const struct catalogue *catalogue)
     }
     return (any ? FEATURE_COLLATIONS : 0)
            | (any_edits(catalogue) ? FEATURE_EDITS : 0)
-           | (keys ? FEATURE_KEYS : 0);
+           | (keys ? FEATURE_KEYS : 0) | (checks > 0 ? FEATURE_CHECKS : 0);
 }
 
 /* Views and indexes. */
@@ -212,6 +223,30 @@ static void put_names(struct text *text, const struct catalogue *catalogue)
     }
 }
 
+static void put_check(struct text *text, const struct table *table,
+                      const struct row_check *check)
+{
+    put_32(text, table->id);
+    put_name(text, check->name != NULL ? check->name : "");
+    put_name(text, check->sql);
+    put_numbers(text, check->reads, check->read_count);
+}
+
+/* CHECKs, behind all else, where there are some: catalogues without one are as they
+ * were before these were known. */
+static void put_checks(struct text *text, const struct catalogue *catalogue)
+{
+    uint32_t count = count_checks(catalogue);
+
+    if (count == 0)
+        return;
+    put_32(text, count);
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        for (unsigned k = 0; k < catalogue->tables[i].check_count; k++)
+            put_check(text, &catalogue->tables[i],
+                      &catalogue->tables[i].checks[k]);
+}
+
 void catalogue_encode(const struct catalogue *catalogue, struct text *text)
 {
     bool edits = any_edits(catalogue);
@@ -224,4 +259,5 @@ void catalogue_encode(const struct catalogue *catalogue, struct text *text)
     for (size_t i = 0; i < catalogue->table_count; i++)
         put_table(text, &catalogue->tables[i], edits);
     put_names(text, catalogue);
+    put_checks(text, catalogue);
 }

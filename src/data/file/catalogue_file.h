@@ -77,7 +77,8 @@ enum {
     FACTS_BYTES = 24,
     UNIQUE_BYTES = 8,
     VIEW_BYTES = 10,
-    INDEX_BYTES = 21
+    INDEX_BYTES = 21,
+    CHECK_BYTES = 21
 };
 
 /* Flags of a column, and all of them; of an index. */
@@ -99,5 +100,10 @@ enum { COLLATION_SHIFT = 24 };
  * who does not know what it is of finds no rows by it, and lets rows in that it
  * refuses. vdbq 0.3 was the first to know it. */
 #define FEATURE_KEYS (UINT64_C(1) << 4)
+
+/* The feature of files of which some table has a CHECK: who does not know it lets
+ * rows in that it refuses. Bit 5 is that of tablets (tablet/page_sums.h). vdbq 0.3 was
+ * the first to know it. */
+#define FEATURE_CHECKS (UINT64_C(1) << 6)
 
 #endif

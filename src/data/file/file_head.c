@@ -36,15 +36,16 @@ static bool is_whole(enum head_state state);
 /* Those of features_read that this vdbq knows. */
 static uint64_t known_features(void)
 {
-    return tablet_features() | FEATURE_COLLATIONS | FEATURE_EDITS
-           | FEATURE_KEYS;
+    return tablet_features() | FEATURE_COLLATIONS | FEATURE_EDITS | FEATURE_KEYS
+           | FEATURE_CHECKS;
 }
 
 /* The first vdbq that knows all of these. */
 static uint32_t version_of(uint64_t features)
 {
     uint32_t tablets = tablet_version(features & tablet_features());
-    uint64_t third = FEATURE_COLLATIONS | FEATURE_EDITS | FEATURE_KEYS;
+    uint64_t third =
+        FEATURE_COLLATIONS | FEATURE_EDITS | FEATURE_KEYS | FEATURE_CHECKS;
     uint32_t least =
         (features & third) != 0 ? FILE_VERSION(0, 3) : FILE_VERSION(0, 2);
 

@@ -48,9 +48,7 @@ void index_keys_encode(const struct index *index, struct text *text)
 
 /* ------------------------------------------------------------- decoding -- */
 
-/* Proves that a text is an expression; whether its names are the table's the
- * planner sees. */
-static void check_sql(struct decoder *decoder, const char *sql)
+void decoder_prove_sql(struct decoder *decoder, const char *sql)
 {
     const struct ast_expression *tree;
     struct arena arena = { 0 };
@@ -68,24 +66,24 @@ static void check_sql(struct decoder *decoder, const char *sql)
     }
 }
 
-/* Numbers of the table's columns, ascending. */
-static void get_reads(struct decoder *decoder, const struct table *table,
-                      struct index_keys *keys)
+unsigned *decoder_reads(struct decoder *decoder, const struct table *table,
+                        unsigned *count)
 {
-    size_t count = decoder_bound(decoder, decoder_get_32(decoder), READ_BYTES,
-                                 "how many columns an index reads");
+    size_t many = decoder_bound(decoder, decoder_get_32(decoder), READ_BYTES,
+                                "how many columns are read");
+    unsigned *reads;
 
-    if (!decoder->failed && count == 0)
-        decoder_fail(decoder, "the columns that an index reads", table->name);
-    keys->reads = decoder_take(decoder, count, sizeof *keys->reads);
-    for (size_t i = 0; i < count && !decoder->failed; i++) {
-        keys->reads[i] = decoder_get_32(decoder);
-        if (keys->reads[i] >= table->column_count
-            || (i > 0 && keys->reads[i] <= keys->reads[i - 1]))
-            decoder_fail(decoder, "the columns that an index reads",
-                         table->name);
+    if (!decoder->failed && many == 0)
+        decoder_fail(decoder, "the columns that are read", table->name);
+    reads = decoder_take(decoder, many, sizeof *reads);
+    for (size_t i = 0; i < many && !decoder->failed; i++) {
+        reads[i] = decoder_get_32(decoder);
+        if (reads[i] >= table->column_count
+            || (i > 0 && reads[i] <= reads[i - 1]))
+            decoder_fail(decoder, "the columns that are read", table->name);
     }
-    keys->read_count = (unsigned)count;
+    *count = (unsigned)many;
+    return reads;
 }
 
 static void get_key(struct decoder *decoder, const struct table *table,
@@ -103,7 +101,7 @@ static void get_key(struct decoder *decoder, const struct table *table,
         && (key->name == NULL || (more >> 16 & 255) != 0 || !column_valid(key)))
         decoder_fail(decoder, "a key of an index", table->name);
     if (!decoder->failed)
-        check_sql(decoder, key->name);
+        decoder_prove_sql(decoder, key->name);
 }
 
 void index_keys_decode(struct decoder *decoder, const struct table *table,
@@ -115,7 +113,7 @@ void index_keys_decode(struct decoder *decoder, const struct table *table,
     if (keys == NULL)
         return;
     keys->origin = decoder_get_64(decoder);
-    get_reads(decoder, table, keys);
+    keys->reads = decoder_reads(decoder, table, &keys->read_count);
     count = decoder_bound(decoder, decoder_get_32(decoder), KEY_BYTES,
                           "how many keys an index has");
     if (!decoder->failed && (count == 0 || count > COLUMNS_MAX))
@@ -128,7 +126,7 @@ void index_keys_decode(struct decoder *decoder, const struct table *table,
     }
     keys->where_sql = decoder_sql(decoder);
     if (!decoder->failed && keys->where_sql != NULL)
-        check_sql(decoder, keys->where_sql);
+        decoder_prove_sql(decoder, keys->where_sql);
     index->column_count = (unsigned)count;
     index->keys = keys;
 }

@@ -24,5 +24,12 @@ void index_keys_encode(const struct index *index, struct text *text);
  * SQL that is no expression. */
 void index_keys_decode(struct decoder *decoder, const struct table *table,
                        struct index *index);
+/* Proves that a text of the file is an expression; whether its names are the
+ * table's the planner sees. */
+void decoder_prove_sql(struct decoder *decoder, const char *sql);
+/* Reads how many columns of a table something reads, one at least, and their numbers,
+ * ascending, which live in the catalogue. */
+unsigned *decoder_reads(struct decoder *decoder, const struct table *table,
+                        unsigned *count);
 
 #endif

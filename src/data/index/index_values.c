@@ -92,7 +92,8 @@ static struct column *describe(const struct index *index, struct table *table)
     if (columns == NULL)
         return NULL;
     columns[0] = (struct column){ .name = "row", .type = VDBQ_BIGINT };
-    memcpy(columns + 1, index->keys->columns, count * sizeof *columns);
+    if (count > 0) /* of a CHECK there are none */
+        memcpy(columns + 1, index->keys->columns, count * sizeof *columns);
     *table = (struct table){ .name = "keys",
                              .column_count = count + 1,
                              .columns = columns,

@@ -77,7 +77,8 @@ enum vdbq_status index_values_prove(const struct rule_source *source,
                                     const bool *changed, struct error *error)
 {
     const struct catalogue *catalogue = source->catalogue;
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status =
+        row_checks_prove(source, rows, vectors, changed, error);
 
     for (size_t i = 0; i < catalogue->index_count && status == VDBQ_OK; i++) {
         const struct index *index = &catalogue->indexes[i];

@@ -47,11 +47,18 @@ enum vdbq_status rules_values_make(const struct rule_source *source,
                                    struct error *error);
 void rules_values_finish(struct rules_values *values); /* accepts zeroed */
 
-/* Proves that rows have keys by the indexes that no rule is about; `changed`: by
- * those that read one of the columns that are set, NULL: by all of them. */
+/* Proves that rows break no CHECK of their table, and have keys by the indexes that no
+ * rule is about; `changed`: by those that read one of the columns that are set, NULL:
+ * by all of them. */
 enum vdbq_status index_values_prove(const struct rule_source *source,
                                     uint64_t rows,
                                     const struct vdbq_vector *vectors,
                                     const bool *changed, struct error *error);
+/* row_checks.c: the former alone. Fails with CONSTRAINT: names the CHECK, and the
+ * row by its values. */
+enum vdbq_status row_checks_prove(const struct rule_source *source,
+                                  uint64_t rows,
+                                  const struct vdbq_vector *vectors,
+                                  const bool *changed, struct error *error);
 
 #endif

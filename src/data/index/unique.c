@@ -500,8 +500,7 @@ void unique_sets_forget(struct database *database, uint32_t table_id)
 
 /* --------------------------------------------------------------- message -- */
 
-/* As SQL would write it. */
-static void print_value(const struct column *column,
+void unique_print_value(const struct column *column,
                         const struct vdbq_vector *vector, uint64_t row,
                         struct text *text)
 {
@@ -533,7 +532,7 @@ enum vdbq_status unique_twice(const struct table *table,
         unsigned column = rule_column(rule, i);
         text_print(&names, "%s%s", i > 0 ? ", " : "", rule->of[column].name);
         text_print(&values, "%s", i > 0 ? ", " : "");
-        print_value(&rule->of[column], &vectors[column], row, &values);
+        unique_print_value(&rule->of[column], &vectors[column], row, &values);
     }
     if (names.failed || values.failed)
         error_no_memory(error);

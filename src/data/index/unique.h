@@ -79,6 +79,10 @@ enum vdbq_status unique_set_take(struct unique_set *set,
 bool unique_set_known(const struct database *database,
                       const struct table *table,
                       const struct unique_rule *rule);
+/* Adds a value that is not NULL to a message, as SQL would write it. */
+void unique_print_value(const struct column *column,
+                        const struct vdbq_vector *vector, uint64_t row,
+                        struct text *text);
 /* CONSTRAINT: says which values are there twice. */
 enum vdbq_status unique_twice(const struct table *table,
                               const struct unique_rule *rule,

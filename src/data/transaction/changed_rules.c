@@ -208,12 +208,14 @@ static enum vdbq_status check_gathered(const struct changed_rules *of,
     return status;
 }
 
-/* Whether an index that no rule is about reads a column that changed. */
+/* Whether a CHECK, or an index that no rule is about, reads a column that changed. */
 static bool reads_keys(const struct changed_rules *of)
 {
     const struct catalogue *catalogue = of->transaction->draft;
     bool reads = false;
 
+    for (unsigned i = 0; i < of->table->check_count && !reads; i++)
+        reads = row_check_reads(&of->table->checks[i], of->changed);
     for (size_t i = 0; i < catalogue->index_count && !reads; i++) {
         const struct index *index = &catalogue->indexes[i];
         reads = index->table_id == of->table->id && index->keys != NULL

@@ -187,6 +187,11 @@ transaction_row_conflicts(struct transaction *transaction, uint32_t table_id,
     status = values_check(table, rows, vectors, error);
     if (status == VDBQ_OK && table->key != NO_KEY)
         status = key_check_nulls(table, rows, vectors, error);
+    if (status == VDBQ_OK)
+        status = row_checks_prove(
+            &(struct rule_source){ transaction->writer.database,
+                                   transaction->draft, table },
+            rows, vectors, NULL, error);
     if (status == VDBQ_OK
         && !unique_rules(transaction->draft, table, true, &rules))
         status = error_no_memory(error);

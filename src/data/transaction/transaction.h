@@ -41,6 +41,12 @@ enum vdbq_status transaction_constrain(struct transaction *transaction,
                                        const struct unique *uniques,
                                        unsigned count, struct error *error);
 
+/* CHECKs of a new table. */
+enum vdbq_status transaction_add_checks(struct transaction *transaction,
+                                        uint32_t table_id,
+                                        const struct row_check *checks,
+                                        unsigned count, struct error *error);
+
 /* Views and indexes: names that no table, view or index has (EXISTS). A
  * unique index over rows that are alike fails with CONSTRAINT; keys that cannot be
  * computed fail as their expressions do. The origin of keys is drawn here. */

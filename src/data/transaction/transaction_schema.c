@@ -73,6 +73,25 @@ enum vdbq_status transaction_constrain(struct transaction *transaction,
     return VDBQ_OK;
 }
 
+enum vdbq_status transaction_add_checks(struct transaction *transaction,
+                                        uint32_t table_id,
+                                        const struct row_check *checks,
+                                        unsigned count, struct error *error)
+{
+    struct catalogue *next;
+
+    assert(catalogue_table_id(transaction->draft, table_id)->rows == 0);
+    if (count == 0)
+        return VDBQ_OK;
+    next = transaction_next(transaction, 0);
+    if (next == NULL || !catalogue_add_checks(next, table_id, checks, count)) {
+        catalogue_release(next);
+        return error_no_memory(error);
+    }
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
 enum vdbq_status transaction_drop_table(struct transaction *transaction,
                                         uint32_t table_id, struct error *error)
 {

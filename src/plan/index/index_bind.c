@@ -115,7 +115,8 @@ bool index_bind(struct binder *binder, const struct table *table,
     if (why.status == VDBQ_NO_MEMORY)
         error_no_memory(binder->error);
     else
-        error_set(binder->error, VDBQ_CORRUPT, "index %s is damaged: %s",
-                  index->name, why.message);
+        error_set(binder->error, VDBQ_CORRUPT, "%s %s is damaged: %s",
+                  index->column_count > 0 ? "index" : "CHECK", index->name,
+                  why.message);
     return false;
 }

@@ -10,6 +10,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/statement/statement.h"
+#include "plan/statement/table_checks.h"
 #include "plan/tree/binder.h"
 
 /* A table that is being altered. */
@@ -61,6 +62,8 @@ static enum vdbq_status rename_table(struct altering *altering)
     altering->made->name = to->text;
     if (status == VDBQ_OK)
         status = alter_check_keys(binder, altering->table, to->text, at);
+    if (status == VDBQ_OK)
+        status = table_checks_renamed(binder, altering->table, to->text, at);
     return status == VDBQ_OK ? alter_check_views(binder, altering->made, at)
                              : status;
 }
@@ -84,6 +87,8 @@ static enum vdbq_status rename_column(struct altering *altering)
     altering->made->columns = altering->columns;
     altering->made->column_count = table->column_count;
     status = alter_check_indexes(binder, table, number, true, alter->column.at);
+    if (status == VDBQ_OK)
+        status = table_checks_free(binder, table, number, alter->column.at);
     return status == VDBQ_OK
                ? alter_check_views(binder, altering->made, alter->column.at)
                : status;
@@ -159,6 +164,30 @@ static enum vdbq_status check_added(const struct altering *altering)
     return error_hint(error, "DEFAULT gives them one");
 }
 
+/* Those of a column that is added. */
+static enum vdbq_status add_checks(const struct altering *altering)
+{
+    struct binder *binder = altering->binder;
+    struct alteration *made = altering->made;
+    const struct table table = { .name = altering->table->name,
+                                 .column_count =
+                                     altering->table->column_count + 1,
+                                 .columns = altering->columns,
+                                 .key = NO_KEY };
+    struct vector checks = VECTOR_IN(binder->arena, struct row_check);
+    enum vdbq_status status = table_checks_add(
+        binder, &table, altering->alter->added->checks, &checks);
+
+    made->checks = checks.items;
+    made->check_count = (unsigned)checks.count;
+    return status == VDBQ_OK
+                   && checks.count + altering->table->check_count > CHECKS_MAX
+               ? error_at(binder->error, VDBQ_LIMIT,
+                          altering->alter->added->name.at,
+                          "a table has at most %d CHECKs", (int)CHECKS_MAX)
+               : status;
+}
+
 static enum vdbq_status add_column(struct altering *altering, struct plan *plan)
 {
     const struct ast_alter *alter = altering->alter;
@@ -179,6 +208,8 @@ static enum vdbq_status add_column(struct altering *altering, struct plan *plan)
         status = ddl_describe_column(binder, alter->added,
                                      &altering->columns[count]);
     altering->from[count] = -1;
+    if (status == VDBQ_OK)
+        status = add_checks(altering);
     if (status == VDBQ_OK)
         status = plan_rows(altering, count + 1, plan);
     return status == VDBQ_OK ? alter_check_views(binder, altering->made,
@@ -238,6 +269,8 @@ static enum vdbq_status drop_column(struct altering *altering,
     if (status == VDBQ_OK)
         status =
             alter_check_indexes(binder, table, number, false, alter->column.at);
+    if (status == VDBQ_OK)
+        status = table_checks_free(binder, table, number, alter->column.at);
     if (status != VDBQ_OK)
         return status;
     behind = table->column_count - 1 - number;

@@ -11,6 +11,7 @@
 #include "plan/call/names.h"
 #include "plan/bind/scope.h"
 #include "plan/index/index_bind.h"
+#include "plan/statement/row_expression.h"
 #include "plan/statement/statement.h"
 #include "plan/statement/table_rows.h"
 #include "plan/tree/binder.h"
@@ -95,75 +96,28 @@ static enum vdbq_status add_columns(const struct creating *creating,
 
 /* ----------------------------------------------------------------- keys -- */
 
-/* Notes the columns that an expression reads, and the first part of it that asks
- * other rows. */
-struct looking {
-    bool *reads;
-    bool any; /* it reads one */
-    const struct expression *query;
-};
-
-static bool look_at(void *context, struct expression **operand)
+static struct row_expressions of_index(const struct creating *creating)
 {
-    struct looking *looking = context;
-    struct expression *e = *operand;
-
-    if (e->kind == EXPRESSION_COLUMN) {
-        looking->reads[e->column.number] = true;
-        looking->any = true;
-    }
-    if (e->kind == EXPRESSION_SUBQUERY && looking->query == NULL)
-        looking->query = e;
-    return expression_each(e, look_at, looking);
+    return (struct row_expressions){ .binder = creating->binder,
+                                     .what = "an index",
+                                     .reads = creating->reads };
 }
 
-static enum vdbq_status refuse(const struct creating *creating,
-                               struct position at, const char *what,
-                               const char *hint)
+/* That it says something of a row. */
+static enum vdbq_status check_key(const struct creating *creating,
+                                  const struct ast_expression *tree,
+                                  struct expression *e)
 {
-    error_at(creating->binder->error, VDBQ_SYNTAX, at, "%s", what);
-    return error_hint(creating->binder->error, "%s", hint);
-}
+    const struct row_expressions of = of_index(creating);
+    struct error *error = creating->binder->error;
+    bool any;
+    enum vdbq_status status = row_expression_check(&of, tree, e, &any);
 
-/* That it says the same of a row each time, and something of it. */
-static enum vdbq_status check_bound(const struct creating *creating,
-                                    const struct ast_expression *tree,
-                                    struct expression *e, bool key)
-{
-    struct looking looking = { .reads = creating->reads };
-
-    if (!look_at(&looking, &e))
-        return creating->binder->error->status;
-    if (looking.query != NULL)
-        return refuse(creating, looking.query->at,
-                      "an index has no queries in it",
-                      "what it is of is computed of one row of its table");
-    if (*creating->binder->now != 0)
-        return refuse(creating, tree->at,
-                      "an index does not depend on the time of day",
-                      "what it is of is the same whenever it is computed");
-    if (key && !looking.any)
-        return refuse(
-            creating, tree->at, "this is no column of the table",
-            "an index is of columns, and of what is computed of them");
-    return VDBQ_OK;
-}
-
-/* The text of a tree. */
-static const char *text_of(const struct creating *creating,
-                           const struct ast_expression *tree)
-{
-    struct binder *binder = creating->binder;
-    const char *text = arena_copy(binder->arena, binder->sql + tree->begin,
-                                  tree->end - tree->begin);
-
-    if (text == NULL)
-        error_no_memory(binder->error);
-    else if (strlen(text) > STORED_SQL_MAX)
-        error_at(binder->error, VDBQ_LIMIT, tree->at,
-                 "an index is of expressions of at most %d bytes",
-                 (int)STORED_SQL_MAX);
-    return binder->error->status == VDBQ_OK ? text : NULL;
+    if (status != VDBQ_OK || any)
+        return status;
+    error_at(error, VDBQ_SYNTAX, tree->at, "this is no column of the table");
+    return error_hint(
+        error, "an index is of columns, and of what is computed of them");
 }
 
 static enum vdbq_status add_key(const struct creating *creating,
@@ -173,14 +127,15 @@ static enum vdbq_status add_key(const struct creating *creating,
     struct plan_index *made = creating->made;
     struct expression *e = bind_expression(binder, tree);
     struct column *key = &creating->keys->columns[made->column_count];
+    const struct row_expressions of = of_index(creating);
     enum vdbq_status status;
 
     if (e == NULL)
         return binder->error->status;
-    status = check_bound(creating, tree, e, true);
+    status = check_key(creating, tree, e);
     if (status != VDBQ_OK)
         return status;
-    *key = (struct column){ .name = text_of(creating, tree),
+    *key = (struct column){ .name = row_expression_text(&of, tree),
                             .type = (enum vdbq_type)e->type };
     if (key->name == NULL)
         return binder->error->status;
@@ -202,14 +157,16 @@ static enum vdbq_status add_where(const struct creating *creating,
                                   const struct ast_expression *tree)
 {
     struct expression *e = bind_condition(creating->binder, tree);
+    const struct row_expressions of = of_index(creating);
     enum vdbq_status status;
+    bool any;
 
     if (e == NULL)
         return creating->binder->error->status;
-    status = check_bound(creating, tree, e, false);
+    status = row_expression_check(&of, tree, e, &any);
     if (status != VDBQ_OK)
         return status;
-    creating->keys->where_sql = text_of(creating, tree);
+    creating->keys->where_sql = row_expression_text(&of, tree);
     return creating->keys->where_sql != NULL ? VDBQ_OK
                                              : creating->binder->error->status;
 }

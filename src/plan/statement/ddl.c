@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "plan/rewrite/rewrite.h"
 #include "plan/statement/statement.h"
+#include "plan/statement/table_checks.h"
 #include "plan/tree/binder.h"
 
 static enum vdbq_status query_columns(const struct ast_create *create,
@@ -39,6 +40,7 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
 
     plan->kind = PLAN_CREATE_TABLE;
     made->uniques = VECTOR_IN(binder->arena, struct unique);
+    made->checks = VECTOR_IN(binder->arena, struct row_check);
     if (status == VDBQ_OK)
         status = ddl_check_free(binder, name, create->if_not_exists);
     if (status == VDBQ_OK && binder->catalogue->table_count >= TABLES_MAX)
@@ -323,15 +325,21 @@ static enum vdbq_status find_term(const struct binder *binder,
                       "CREATE UNIQUE INDEX have one of its own");
 }
 
+/* The table as it will be. */
+static struct table table_of(const struct plan_create *plan)
+{
+    return (struct table){ .name = plan->name,
+                           .column_count = plan->column_count,
+                           .columns = plan->columns,
+                           .key = NO_KEY };
+}
+
 /* The columns that a constraint names. */
 static enum vdbq_status add_unique(const struct ast_constraint *constraint,
                                    struct binder *binder,
                                    struct plan_create *plan)
 {
-    const struct table made = { .name = plan->name,
-                                .column_count = plan->column_count,
-                                .columns = plan->columns,
-                                .key = NO_KEY };
+    const struct table made = table_of(plan);
     struct unique unique = { 0 };
     enum vdbq_status status = VDBQ_OK;
 
@@ -360,6 +368,22 @@ static enum vdbq_status add_unique(const struct ast_constraint *constraint,
                : error_no_memory(binder->error);
 }
 
+/* Those of columns, then those of the table. */
+static enum vdbq_status read_checks(const struct ast_create *create,
+                                    struct binder *binder,
+                                    struct plan_create *plan)
+{
+    const struct table made = table_of(plan);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (const struct ast_column *column = create->columns;
+         column != NULL && status == VDBQ_OK; column = column->next)
+        status = table_checks_add(binder, &made, column->checks, &plan->checks);
+    return status == VDBQ_OK ? table_checks_add(
+               binder, &made, create->constraints, &plan->checks)
+                             : status;
+}
+
 static enum vdbq_status read_constraints(const struct ast_create *create,
                                          struct binder *binder,
                                          struct plan_create *plan)
@@ -374,8 +398,8 @@ static enum vdbq_status read_constraints(const struct ast_create *create,
             status = two_keys(create, constraint->terms->expression->at,
                               binder->error);
         primary |= constraint->primary;
-        if (status == VDBQ_OK)
+        if (status == VDBQ_OK && constraint->check == NULL)
             status = add_unique(constraint, binder, plan);
     }
-    return status;
+    return status == VDBQ_OK ? read_checks(create, binder, plan) : status;
 }

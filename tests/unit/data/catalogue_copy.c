@@ -34,6 +34,7 @@ static void add_table(struct catalogue *catalogue, const char *name)
 static struct catalogue *make(void)
 {
     const struct unique rule = { 2, both };
+    const struct row_check rows = { "positive", "id > 0", 1, key };
     const struct view view = { "v", "create view v as select 1" };
     const struct index index = {
         .name = "i", .table_id = 0, .column_count = 1, .columns = key
@@ -45,6 +46,8 @@ static struct catalogue *make(void)
     assert_non_null(made);
     add_table(made, "t");
     assert_true(catalogue_constrain(made, 0, &rule, 1));
+    assert_true(catalogue_add_checks(made, 0, &rows, 1));
+    assert_true(catalogue_add_checks(made, 0, &rows, 1));
     assert_true(catalogue_add_view(made, &view));
     assert_true(catalogue_add_index(made, &index));
     return made;
@@ -60,6 +63,10 @@ static void check(const struct catalogue *catalogue)
     assert_string_equal(table->columns[1].default_sql, "'none'");
     assert_int_equal(table->unique_count, 1);
     assert_int_equal(table->uniques[0].columns[1], 0);
+    assert_int_equal(table->check_count, 2);
+    assert_string_equal(table->checks[0].name, "positive");
+    assert_string_equal(table->checks[1].sql, "id > 0");
+    assert_int_equal(table->checks[1].reads[0], 0);
     assert_string_equal(catalogue_view(catalogue, "v")->sql,
                         "create view v as select 1");
     assert_int_equal(catalogue_index(catalogue, "i")->columns[0], 0);

@@ -426,7 +426,7 @@ static const struct failure failures[] = {
       NULL },
     { "create table t ()", 1, 17, "expected a name", NULL },
     { "create table t (a int,, b int)", 1, 23,
-      "expected PRIMARY, UNIQUE, "
+      "expected PRIMARY, UNIQUE, CHECK, "
       "\")\" or a name",
       "remove the comma" },
     { "create table t (a)", 1, 18, "expected a type", NULL },
