@@ -52,6 +52,7 @@ ALONE = {
     'now', 'random', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
+    'strptime', 'try_strptime', 'to_timestamp',  # by formats; DuckDB's has a zone
     'mode', 'approx_count_distinct',  # DuckDB's choice among equals, its estimate
     *(f'cast {name}' for name in (
         'decimal', 'decimal(18,0)', 'decimal(18,18)', 'decimal(4,2)', 'numeric', 'float', 'float4',
@@ -81,7 +82,8 @@ DUCKDB = {name: Peer(None, types) for names, types in (
      'jaro_winkler_similarity', 'T'),
     ('var_pop var_samp stddev_pop stddev_samp variance stddev', 'ID'),
     ('bool_and bool_or every count_if countif', 'B'), ('xor', 'I'),
-    ('last_day dayname monthname epoch', 'YW'),
+    ('last_day dayname monthname epoch epoch_us epoch_ns', 'YW'), ('epoch_ms', 'IYW'),
+    ('make_timestamp make_timestamp_ms', 'I'),
     ('covar_pop covar_samp corr regr_slope regr_intercept regr_r2', 'I'),
     ('string_agg group_concat listagg', 'ITY'),
     ('any_value first last arbitrary arg_min arg_max min_by max_by', ANY),

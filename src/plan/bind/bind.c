@@ -85,36 +85,6 @@ static bool is_least_integer(const struct binder *binder,
                   == 0;
 }
 
-/* A date, or a time, moved by a number of units. */
-static struct expression *bind_interval(struct binder *binder,
-                                        const struct ast_expression *tree)
-{
-    const struct ast_expression *interval =
-        tree->right->kind == AST_INTERVAL ? tree->right : tree->left;
-    const struct ast_expression *moved =
-        interval == tree->right ? tree->left : tree->right;
-    struct expression *e = bind_expression(binder, moved);
-
-    if (e == NULL)
-        return NULL;
-    if (tree->operator!= AST_ADD &&(
-            tree->operator!= AST_SUB || interval != tree->right)) {
-        error_at(binder->error, VDBQ_TYPE, tree->at,
-                 "an INTERVAL is added to a date or taken from it");
-        return NULL;
-    }
-    return expression_moved(binder, e, interval, tree->operator== AST_SUB,
-                            tree->at);
-}
-
-/* Of two operands; that one alone is no date is told by bind_expression(). */
-static bool has_interval(const struct ast_expression *tree)
-{
-    return tree->right != NULL
-           && (tree->left->kind == AST_INTERVAL
-               || tree->right->kind == AST_INTERVAL);
-}
-
 /* IS TRUE, IS NOT FALSE ...: never NULL. */
 static struct expression *bind_is_truth(struct binder *binder,
                                         const struct ast_expression *tree)
@@ -149,8 +119,8 @@ static struct expression *bind_operator(struct binder *binder,
 
     if (is_least_integer(binder, tree))
         return expression_integer(binder, INT64_MIN, tree->at);
-    if (has_interval(tree))
-        return bind_interval(binder, tree);
+    if (interval_stands_in(tree))
+        return interval_operator(binder, tree);
     left = bind_expression(binder, tree->left);
     if (left == NULL)
         return NULL;

@@ -43,4 +43,10 @@ struct expression *bind_in_rows(struct binder *binder,
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree);
 
+/* interval.c: whether an operand of a tree is an interval, and what such a tree is.
+ * NULL: a failure. */
+bool interval_stands_in(const struct ast_expression *tree);
+struct expression *interval_operator(struct binder *binder,
+                                     const struct ast_expression *tree);
+
 #endif

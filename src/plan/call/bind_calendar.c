@@ -80,9 +80,9 @@ static struct expression *is_beyond(struct binder *binder,
 static struct expression *checked(struct binder *binder, struct expression *e,
                                   struct expression *beyond)
 {
-    return e && beyond ? expression_check(binder, e, beyond,
-                                          "make_date: there is no such day")
-                       : NULL;
+    return e && beyond
+               ? expression_check(binder, e, beyond, "there is no such day")
+               : NULL;
 }
 
 struct expression *scalar_make_date(struct binder *binder,

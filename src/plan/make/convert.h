@@ -29,11 +29,23 @@ struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at);
 
+/* So many units, so many times. */
+struct time_interval {
+    enum ast_unit unit;
+    int64_t count;
+    struct expression *times; /* a whole number; NULL: once */
+};
 /* A date or a time moved by an interval, or `back` by it. */
 struct expression *expression_moved(struct binder *binder,
                                     struct expression *operand,
-                                    const struct ast_expression *interval,
+                                    const struct time_interval *interval,
                                     bool back, struct position at);
+/* Microseconds since 1970-01-01, a BIGINT, as a TIMESTAMP: what is outside its years
+ * fails. And the other way round; a DATE is its midnight. Of NULL, a failure, NULL. */
+struct expression *expression_time_of_count(struct binder *binder,
+                                            struct expression *e);
+struct expression *expression_count_of_time(struct binder *binder,
+                                            struct expression *e);
 
 /* convert.c: CAST. */
 struct expression *expression_cast(struct binder *binder,

@@ -163,50 +163,91 @@ struct expression *expression_part(struct binder *binder,
     return part_of_date(binder, e, unit, at);
 }
 
+struct expression *expression_time_of_count(struct binder *binder,
+                                            struct expression *e)
+{
+    return expression_renamed(binder, in_years(binder, e, VDBQ_TIMESTAMP),
+                              VDBQ_TIMESTAMP, 0);
+}
+
+struct expression *expression_count_of_time(struct binder *binder,
+                                            struct expression *e)
+{
+    if (e != NULL && e->type == VDBQ_DATE)
+        e = expression_time_of_date(binder, e);
+    return e ? expression_renamed(binder, e, VDBQ_BIGINT, 0) : NULL;
+}
+
+/* ------------------------------------------------------------- intervals -- */
+
+/* How many of such parts of its unit an interval has. */
+static struct expression *count_of(struct binder *binder,
+                                   const struct time_interval *interval,
+                                   int64_t parts, struct position at)
+{
+    int64_t count = interval->count * parts;
+    struct expression *times = interval->times;
+
+    if (times == NULL)
+        return expression_integer(binder, count, at);
+    times = expression_cast_plain(binder, times, VDBQ_BIGINT, at);
+    return times ? expression_calculate(binder, AST_MUL, times, count, at)
+                 : NULL;
+}
+
+static struct expression *add(struct binder *binder, struct expression *e,
+                              struct expression *count, struct position at)
+{
+    struct ast_expression place = { .at = at };
+
+    return e && count ? expression_arithmetic(binder, AST_ADD, e, count, &place)
+                      : NULL;
+}
+
 /* A date moved by months. */
 static struct expression *add_months(struct binder *binder,
-                                     struct expression *e, int64_t months,
+                                     struct expression *e,
+                                     const struct time_interval *interval,
                                      struct position at)
 {
-    struct expression *count = expression_integer(binder, months, at);
+    struct expression *count = count_of(
+        binder, interval, interval->unit == AST_YEAR ? MONTHS_OF_YEAR : 1, at);
 
+    if (count != NULL && interval->times != NULL)
+        count = expression_cast_plain(binder, count, VDBQ_INTEGER, at);
     return count ? expression_math(binder, OP_ADD_MONTHS_I32, VDBQ_DATE, e,
                                    count, false, at)
                  : NULL;
 }
 
 static struct expression *move_date(struct binder *binder, struct expression *e,
-                                    enum ast_unit unit, int64_t count,
+                                    const struct time_interval *interval,
                                     struct position at)
 {
-    if (unit == AST_DAY)
-        return expression_cast_plain(
-            binder, expression_calculate(binder, AST_ADD, e, count, at),
-            VDBQ_DATE, at);
-    return add_months(binder, e,
-                      unit == AST_YEAR ? count * MONTHS_OF_YEAR : count, at);
+    if (interval->unit != AST_DAY)
+        return add_months(binder, e, interval, at);
+    e = add(binder, e, count_of(binder, interval, 1, at), at);
+    return e ? expression_cast_plain(binder, e, VDBQ_DATE, at) : NULL;
 }
 
 /* The date moves, the clock stays. */
 static struct expression *move_time(struct binder *binder, struct expression *e,
-                                    enum ast_unit unit, int64_t count,
+                                    const struct time_interval *interval,
                                     struct position at)
 {
-    struct ast_expression place = { .at = at };
     struct expression *date = expression_date_of_time(binder, e);
     struct expression *clock = date ? clock_of(binder, e) : NULL;
 
-    date = clock ? move_date(binder, date, unit, count, at) : NULL;
+    date = clock ? move_date(binder, date, interval, at) : NULL;
     date = date ? expression_time_of_date(binder, date) : NULL;
     date = date ? expression_renamed(binder, date, VDBQ_BIGINT, 0) : NULL;
-    date = date ? expression_arithmetic(binder, AST_ADD, date, clock, &place)
-                : NULL;
-    return expression_renamed(binder, date, VDBQ_TIMESTAMP, 0);
+    return expression_renamed(binder, add(binder, date, clock, at),
+                              VDBQ_TIMESTAMP, 0);
 }
 
-/* How many units an interval moves by; so many at most that they leave the
- * years of all dates, and nothing overflows. */
-static int64_t interval_count(const struct ast_expression *interval, bool back)
+/* So many units at most that they leave the years of all dates, and nothing
+ * overflows. */
+static int64_t count_within(const struct time_interval *interval, bool back)
 {
     static const int64_t most[] = { [AST_YEAR] = YEARS_MAX,
                                     [AST_MONTH] = YEARS_MAX * 12,
@@ -216,7 +257,7 @@ static int64_t interval_count(const struct ast_expression *interval, bool back)
                                         YEARS_MAX * INT64_C(366) * 1440,
                                     [AST_SECOND] =
                                         YEARS_MAX * INT64_C(366) * 86400 };
-    int64_t count = interval->integer, limit = most[interval->unit];
+    int64_t count = interval->count, limit = most[interval->unit];
 
     count = count > limit ? limit : count < -limit ? -limit : count;
     return back ? -count : count;
@@ -224,22 +265,20 @@ static int64_t interval_count(const struct ast_expression *interval, bool back)
 
 struct expression *expression_moved(struct binder *binder,
                                     struct expression *operand,
-                                    const struct ast_expression *interval,
+                                    const struct time_interval *interval,
                                     bool back, struct position at)
 {
     struct expression *e = expression_date_or_time(binder, operand, at);
-    enum ast_unit unit = interval->unit;
-    int64_t count = interval_count(interval, back);
+    const struct time_interval by = { .unit = interval->unit,
+                                      .count = count_within(interval, back),
+                                      .times = interval->times };
 
     if (e == NULL)
         return NULL;
-    if (unit < AST_HOUR)
-        return e->type == VDBQ_DATE ? move_date(binder, e, unit, count, at)
-                                    : move_time(binder, e, unit, count, at);
-    if (e->type == VDBQ_DATE)
-        e = expression_time_of_date(binder, e);
-    e = expression_renamed(binder, e, VDBQ_BIGINT, 0);
-    e = expression_calculate(binder, AST_ADD, e, clock_units[unit] * count, at);
-    return expression_renamed(binder, in_years(binder, e, VDBQ_TIMESTAMP),
-                              VDBQ_TIMESTAMP, 0);
+    if (by.unit < AST_HOUR)
+        return e->type == VDBQ_DATE ? move_date(binder, e, &by, at)
+                                    : move_time(binder, e, &by, at);
+    e = expression_count_of_time(binder, e);
+    e = add(binder, e, count_of(binder, &by, clock_units[by.unit], at), at);
+    return expression_time_of_count(binder, e);
 }

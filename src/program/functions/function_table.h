@@ -260,6 +260,22 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "when the part of a date or a time began, as a TIMESTAMP")            \
     BOUND(make_date, 3, 3, make_date,                                          \
          "the day of a year, a month and a day of the month")                  \
+    HOST(strptime, 2, 2, TIMESTAMP, "TT", FAILS, strptime,                     \
+         "the moment that a text is by a format")                              \
+    HOST(try_strptime, 2, 2, TIMESTAMP, "TT", NULLS, try_strptime,             \
+         "... NULL where it is none")                                          \
+    BOUND(make_timestamp, 1, 6, make_timestamp,                                \
+         "the time of six numbers, or of microseconds since 1970")             \
+    BOUND(make_timestamp_ms, 1, 1, make_timestamp_ms,                          \
+         "the time of milliseconds since 1970")                                \
+    BOUND(to_timestamp, 1, 1, to_timestamp,                                    \
+         "the time of seconds since 1970")                                     \
+    BOUND(epoch_ms, 1, 1, epoch_ms,                                            \
+         "milliseconds since 1970, or the time of these")                      \
+    BOUND(epoch_us, 1, 1, epoch_us,                                            \
+         "microseconds since 1970")                                            \
+    BOUND(epoch_ns, 1, 1, epoch_ns,                                            \
+         "nanoseconds since 1970")                                             \
     BOUND(last_day, 1, 1, last_day,                                            \
          "the last day of a date's month")                                     \
     BOUND(dayname, 1, 1, dayname,                                              \
