@@ -275,14 +275,12 @@ static struct expression *bind_window_call(struct binder *binder,
 static bool check_random(struct binder *binder,
                          const struct ast_expression *tree)
 {
-    if (binder->scope->windows)
+    if (binder->scope->windows || binder->scope->random)
         return true;
     error_at(binder->error, VDBQ_SYNTAX, tree->at,
-             "random() stands in the results, QUALIFY and ORDER BY only, and "
-             "not in aggregates");
-    error_hint(binder->error,
-               "a query in FROM may have it as a column, and INSERT "
-               "takes SELECT where VALUES has none");
+             "random() stands in results, QUALIFY, ORDER BY, VALUES and SET of "
+             "UPDATE only, and not in aggregates");
+    error_hint(binder->error, "a query in FROM may have it as a column");
     return false;
 }
 

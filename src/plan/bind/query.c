@@ -113,6 +113,22 @@ static enum vdbq_status bind_limit(struct binder *binder,
 
 /* -------------------------------------------------------------- VALUES -- */
 
+/* Beside constants and queries random() may stand there. */
+static struct expression *bind_value(struct binder *binder,
+                                     const struct ast_expression *tree)
+{
+    struct scope *scope = binder->scope;
+    bool random = scope != NULL && scope->random;
+    struct expression *e;
+
+    if (scope != NULL)
+        scope->random = true;
+    e = bind_expression(binder, tree);
+    if (scope != NULL)
+        scope->random = random;
+    return e;
+}
+
 static struct node *bind_row(struct binder *binder, const struct ast_row *row)
 {
     struct expression **values =
@@ -129,7 +145,7 @@ static struct node *bind_row(struct binder *binder, const struct ast_row *row)
         struct ast_expression room;
         char name[32];
         int length = snprintf(name, sizeof name, "column%u", count + 1);
-        values[count] = bind_expression(binder, ast_item_read(item, &room));
+        values[count] = bind_value(binder, ast_item_read(item, &room));
         names[count] = arena_copy(binder->arena, name, (size_t)length);
         if (values[count] == NULL)
             return NULL;

@@ -31,6 +31,7 @@ struct scope {
                                queries use of this one              */
     bool aggregates;              /* they are allowed where it is bound   */
     bool windows;                 /* they are, too                        */
+    bool random;                  /* so is random(), which is made of one */
     bool aggregated;              /* it has an aggregate, used or not     */
     bool closed;                  /* columns of the queries around it must
                                not be used: LIMIT, OFFSET           */

@@ -376,6 +376,12 @@ static struct expression *refuse_name(struct binder *binder,
 
     error_at(binder->error, VDBQ_UNKNOWN, call->tree->at,
              "no such function: %s", call->name);
+    if (name_equal(call->name, "any") || name_equal(call->name, "some")) {
+        error_hint(binder->error,
+                   "x > ANY (query) is of a query: of a list it is ANY (VALUES "
+                   "(1), (2)), and = ANY is IN (1, 2)");
+        return NULL;
+    }
     for (size_t i = 0; i < SCALARS; i++)
         likely_name(&likely, call->name, scalars[i].name);
     if (likely.name != NULL)

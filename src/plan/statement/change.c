@@ -394,7 +394,9 @@ static enum vdbq_status set_column(struct change *change,
     if (find_column(change->table, &set->column, &number, binder->error)
         != VDBQ_OK)
         return binder->error->status;
+    binder->scope->random = true;
     e = bind_set(binder, set, &change->table->columns[number]);
+    binder->scope->random = false;
     if (e != NULL && change->where != NULL && !change->some)
         e = expression_choice(binder, change->where, e, change->results[number],
                               set->column.at);

@@ -346,6 +346,7 @@ enum vdbq_status insert_values(struct inserting *inserting, struct plan *plan,
     inserting->binder->constants = true;
     scope_enter(inserting->binder, &scope);
     scope.node = node_once(inserting->binder);
+    scope.random = true;
     for (const struct ast_row *row = inserting->insert->query->rows;
          row != NULL && status == VDBQ_OK && !*computed; row = row->next)
         status = fill_row(inserting, row, number++, computed);
