@@ -307,6 +307,20 @@ struct ast_statement *ast_create(struct parse *parse, struct target target,
     return made;
 }
 
+/* What SQLite does with tables that say so is done with all of them. */
+void ast_table_option(struct parse *parse, struct ast_name first,
+                      const struct ast_name *second)
+{
+    if (parse_failed(parse)
+        || (second == NULL ? name_equal(first.text, "STRICT")
+                           : name_equal(first.text, "WITHOUT")
+                                 && name_equal(second->text, "ROWID")))
+        return;
+    error_at(parse->error, VDBQ_SYNTAX, first.at, "a table has no option %s",
+             first.text);
+    error_hint(parse->error, "STRICT and WITHOUT ROWID may stand behind it");
+}
+
 struct ast_statement *ast_create_as(struct parse *parse, struct target target,
                                     struct ast_query *query)
 {

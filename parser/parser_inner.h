@@ -144,6 +144,9 @@ struct column_list ast_constraints(struct column_list list,
                                    struct ast_constraint *constraint);
 struct ast_statement *ast_create(struct parse *parse, struct target target,
                                  struct column_list columns);
+/* That STRICT or WITHOUT ROWID stands behind a table; `second` NULL: one word does. */
+void ast_table_option(struct parse *parse, struct ast_name first,
+                      const struct ast_name *second);
 struct ast_statement *ast_create_as(struct parse *parse, struct target target,
                                     struct ast_query *query);
 struct ast_statement *ast_view(struct parse *parse, struct target target,

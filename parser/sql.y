@@ -630,7 +630,7 @@ on:
 /* -------------------------------------------------------- definitions -- */
 
 create:
-    CREATE TABLE new_name "(" table_body ")"
+    CREATE TABLE new_name "(" table_body ")" table_options
         { $$ = ast_create(parse, $new_name, $table_body); }
   | CREATE TABLE new_name AS query
         { $$ = ast_create_as(parse, $new_name, $query); }
@@ -642,6 +642,16 @@ create:
         { $$ = ast_index(parse, (struct ast_index){ $new_name.name, $table,
                          $new_name.exists, $unique, $order_list.first,
                          $where }); }
+
+table_options: %empty | table_option_list
+
+table_option_list: table_option | table_option_list "," table_option
+
+table_option:
+    NAME[first]        { ast_table_option(parse, ast_name(parse, @first), NULL); }
+  | NAME[first] NAME[second]
+        { struct ast_name second = ast_name(parse, @second);
+          ast_table_option(parse, ast_name(parse, @first), &second); }
 
 new_name:
     name                     { $$ = (struct target){ $name, false }; }
