@@ -120,7 +120,7 @@ static struct expression *bind_operator(struct binder *binder,
     if (is_least_integer(binder, tree))
         return expression_integer(binder, INT64_MIN, tree->at);
     if (interval_stands_in(tree))
-        return interval_operator(binder, tree);
+        return interval_operator(binder, tree, bind_expression);
     left = bind_expression(binder, tree->left);
     if (left == NULL)
         return NULL;

@@ -43,10 +43,13 @@ struct expression *bind_in_rows(struct binder *binder,
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree);
 
-/* interval.c: whether an operand of a tree is an interval, and what such a tree is.
- * NULL: a failure. */
+/* interval.c: whether an operand of a tree is an interval, and what such a tree is, of
+ * which `bind` binds parts. NULL: a failure. */
+typedef struct expression *(*expression_binder)(
+    struct binder *binder, const struct ast_expression *tree);
 bool interval_stands_in(const struct ast_expression *tree);
 struct expression *interval_operator(struct binder *binder,
-                                     const struct ast_expression *tree);
+                                     const struct ast_expression *tree,
+                                     expression_binder bind);
 
 #endif

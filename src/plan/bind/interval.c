@@ -92,9 +92,10 @@ static bool read(const struct ast_expression *tree, struct said *said)
 /* ------------------------------------------------------------------- bind -- */
 
 static struct expression *whole_number(struct binder *binder,
-                                       const struct ast_expression *tree)
+                                       const struct ast_expression *tree,
+                                       expression_binder bind)
 {
-    struct expression *e = bind_expression(binder, tree);
+    struct expression *e = bind(binder, tree);
 
     if (e == NULL || is_integer(e->type) || is_null_constant(e))
         return e ? expression_cast_plain(binder, e, VDBQ_BIGINT, e->at) : NULL;
@@ -106,13 +107,13 @@ static struct expression *whole_number(struct binder *binder,
 
 /* How many times; false: a failure. */
 static bool bind_times(struct binder *binder, const struct said *said,
-                       struct time_interval *interval)
+                       expression_binder bind, struct time_interval *interval)
 {
     for (unsigned i = 0; i < 2; i++) {
         struct expression *e;
         if (said->times[i] == NULL)
             continue;
-        e = whole_number(binder, said->times[i]);
+        e = whole_number(binder, said->times[i], bind);
         if (e != NULL && interval->times != NULL)
             e = expression_operator(binder, AST_MUL, interval->times, e,
                                     said->times[i]);
@@ -132,7 +133,8 @@ bool interval_stands_in(const struct ast_expression *tree)
 }
 
 struct expression *interval_operator(struct binder *binder,
-                                     const struct ast_expression *tree)
+                                     const struct ast_expression *tree,
+                                     expression_binder bind)
 {
     struct said said;
     bool right = read(tree->right, &said);
@@ -146,14 +148,14 @@ struct expression *interval_operator(struct binder *binder,
         error_hint(binder->error, "d + 2 * INTERVAL '1 day' moves a date d");
         return NULL;
     }
-    e = bind_expression(binder, right ? tree->left : tree->right);
+    e = bind(binder, right ? tree->left : tree->right);
     if (e == NULL)
         return NULL;
     if (!right)
         read(tree->left, &said);
     interval.unit = said.unit;
     interval.count = said.count;
-    return bind_times(binder, &said, &interval)
+    return bind_times(binder, &said, bind, &interval)
                ? expression_moved(binder, e, &interval, back, tree->at)
                : NULL;
 }
