@@ -51,22 +51,14 @@ struct window_select {
 
 /* ---------------------------------------------------------------- can -- */
 
-static bool is_quantile(enum window_function function)
-{
-    return function == WINDOW_QUANTILE_BELOW
-           || function == WINDOW_QUANTILE_ABOVE
-           || function == WINDOW_QUANTILE_PART
-           || function == WINDOW_QUANTILE_VALUE;
-}
-
 bool window_select_can(const struct step_window *step)
 {
     for (size_t i = 0; i < step->functions.count; i++) {
         const struct step_window_function *function =
             vector_at(&step->functions, i);
         const struct step_key *key = function->order.items;
-        if (!is_quantile(function->function) || function->partition.count > 0
-            || function->order.count != 1
+        if (!window_is_quantile(function->function)
+            || function->partition.count > 0 || function->order.count != 1
             || key->column != function->aggregate.column || !key->nulls_last)
             return false;
     }
