@@ -80,7 +80,7 @@ struct database_params session_params(vdbq *db, const char *path,
     bool in_memory =
         path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0;
     const bool parts = !in_memory && part_folder(path);
-    const unsigned opened = parts ? flags | VDBQ_OPEN_READ_ONLY : flags;
+    const unsigned opened = parts ? flags & ~(unsigned)VDBQ_OPEN_CREATE : flags;
     return (struct database_params){
         .path = in_memory ? ":memory:" : path,
         .flags = in_memory ? flags | VDBQ_OPEN_CREATE : opened,
@@ -97,7 +97,9 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
 {
     const struct database_params params = session_params(db, path, flags);
     enum vdbq_status status =
-        params.files == &part_files ? part_check(path, &db->error) : VDBQ_OK;
+        params.files == &part_files
+            ? part_check(path, (flags & VDBQ_OPEN_READ_ONLY) != 0, &db->error)
+            : VDBQ_OK;
     if (status != VDBQ_OK)
         return status;
     return database_open(&params, &db->database, &db->error);

@@ -695,8 +695,8 @@ struct vdbq_vacuum {
 /* Makes the file as short as it can be, as VACUUM does, and tells what became of
  * it. It moves blocks in commits of its own, so that what others read and what a
  * crash leaves is whole; vdbq_cancel() ends it between two of these. Fails with
- * MISUSE in a transaction, BUSY, CANCELLED, READ_ONLY, CORRUPT (a tablet that was to
- * be moved), IO, NO_MEMORY: what was moved until then stays so. */
+ * MISUSE in a transaction and of part files, BUSY, CANCELLED, READ_ONLY, CORRUPT (a
+ * tablet that was to be moved), IO, NO_MEMORY: what was moved until then stays so. */
 VDBQ_API enum vdbq_status vdbq_vacuum(vdbq *db, struct vdbq_vacuum *done);
 
 /* Proves all that the newest commit, or the open transaction, has in the file, and

@@ -76,14 +76,18 @@ const char *vdbq_cluster_parts(vdbq *db, unsigned table)
         return "";
     const struct table_parts *parts = schema->tables[table].parts;
     struct text *text = &db->schema_text;
+    const char *left = table_parts_left(&schema->tables[table]);
     text_finish(text);
-    for (unsigned i = 0; i < parts->key_count; i++) {
+    if (left != NULL) /* and its columns may be others now */
+        text_print(text, "by hash in %u parts, but %s", parts->parts, left);
+    for (unsigned i = 0; left == NULL && i < parts->key_count; i++) {
         text_print(text, "%s", i > 0 ? ", " : "by hash (");
         name_sql(schema->tables[table].columns[parts->keys[i]].name, text);
     }
-    text_print(text,
-               parts->key_count > 0 ? ") in %u parts"
-                                    : "whole in each of %u parts",
-               parts->parts);
+    if (left == NULL)
+        text_print(text,
+                   parts->key_count > 0 ? ") in %u parts"
+                                        : "whole in each of %u parts",
+                   parts->parts);
     return text->bytes != NULL && !text->failed ? text->bytes : "";
 }

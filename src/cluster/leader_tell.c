@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 
+#include "cluster/divide/divide.h"
 #include "cluster/leader.h"
 
 enum { BAR_WIDTH = 20 };
@@ -183,6 +184,34 @@ static void explain_device(const struct leader *leader, unsigned rank,
     text_print(lines, "\n");
 }
 
+/* The table that a step is the first one to scan, of those that lay by hash and do not
+ * any more; NULL: it scans none. */
+static const struct table *left_at(const vdbq_query *query, int number)
+{
+    const struct steps *steps = &query->plan.steps;
+    const struct table *table =
+        divide_scanned(query->planned_for, steps_at(steps, number));
+    if (table == NULL || table_parts_left(table) == NULL)
+        return NULL;
+    for (int i = 0; i < number; i++)
+        if (divide_scanned(query->planned_for, steps_at(steps, i)) == table)
+            return NULL;
+    return table;
+}
+
+/* Why tables by hash are so no more, and nothing of them is co-located. */
+static void explain_parts(const vdbq_query *query, struct text *lines)
+{
+    for (int i = 0; i < (int)query->plan.steps.steps.count; i++) {
+        const struct table *table = left_at(query, i);
+        if (table == NULL)
+            continue;
+        text_print(lines, "; parts     table ");
+        name_sql(table->name, lines);
+        text_print(lines, " is not co-located: %s\n", table_parts_left(table));
+    }
+}
+
 void leader_explain(const vdbq_query *query, struct text *lines)
 {
     const struct leader *leader = leader_of_query(query);
@@ -201,6 +230,8 @@ void leader_explain(const vdbq_query *query, struct text *lines)
                leader->link->ranks);
     if (query->division.exchange != NULL && !devices)
         text_print(lines, "; exchange  %s\n", query->division.exchange);
+    if (!devices)
+        explain_parts(query, lines);
     if (query->plan.explain != AST_EXPLAIN_ANALYZE || leader->ran == 0)
         return;
     for (unsigned r = 0; r < leader->link->ranks; r++)

@@ -70,18 +70,20 @@ struct vdbq_part_table {
 
 /* Makes a folder of part files of the database: each table's rows are shared out
  * among so many parts, by runs, but for `table_count` tables. As many ranks open the
- * folder as a database, each with a share of scans that is its part; no one writes to
- * it. Rows of all tables keep their order; those of a table by hash are in the parts
- * once more, each part's with their numbers. The folder must not be there yet, and on
- * failure nothing of it stays. Fails with MISUSE in a transaction, UNKNOWN (a table, a
- * column), EXISTS (a table is named twice), TYPE (a column that has no hash), LIMIT,
- * BUSY, READ_ONLY, IO, CANCELLED, NO_MEMORY. */
+ * folder as a database, each with a share of scans that is its part; what is written to
+ * it lies beside the parts. Rows of all tables keep their order; those of a table by
+ * hash are in the parts once more, each part's with their numbers. The database may be
+ * such a folder itself. The new one must not be there yet, and on failure nothing of it
+ * stays. Fails with MISUSE in a transaction, UNKNOWN (a table, a column), EXISTS (a
+ * table is named twice), TYPE (a column that has no hash), LIMIT, BUSY, READ_ONLY, IO,
+ * CANCELLED, NO_MEMORY. */
 VDBQ_API enum vdbq_status
 vdbq_cluster_distribute(vdbq *db, const char *folder, unsigned parts,
                         const struct vdbq_part_table *tables,
                         unsigned table_count);
 /* How a table of the last vdbq_tables() lies in part files, where not by runs of its
- * rows: "by hash (k) in 3 parts" or "whole in each of 3 parts"; else "". Lives until the
+ * rows: "by hash (k) in 3 parts" or "whole in each of 3 parts"; of a table that lay by
+ * hash, "by hash in 3 parts, but", and why it does no more; else "". Lives until the
  * next call that tells of tables. */
 VDBQ_API const char *vdbq_cluster_parts(vdbq *db, unsigned table);
 

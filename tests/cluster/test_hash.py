@@ -417,7 +417,7 @@ def test_layouts():
     layout.write_bytes(summed(text.replace(state, state[::-1])))
     for command in (alone(folder), ranks(3, folder)):
         assert run(command, sql) == fine, command
-    layout.write_bytes(summed(text.replace('vdbq parts 3', 'vdbq parts 2')))
+    layout.write_bytes(summed(text.replace('vdbq parts 4', 'vdbq parts 3')))
     _, errors = run(alone(folder), sql)
     assert 'another version of vdbq' in errors and 'distribute the database again' in errors, errors
 
@@ -446,7 +446,7 @@ def change_part(folder, part, sql):
     text, errors = run(alone(file), f'{sql};\nvacuum;\n', VDBQ_TABLET_ROWS='700')
     assert errors == '', f'{sql}: {text}{errors}'
     lines = (folder / 'layout').read_text().splitlines(keepends=True)
-    lines[3 + part] = f'part {xxh3(file.read_bytes()[:8192])}\n'
+    lines[4 + part] = f'part {xxh3(file.read_bytes()[:8192])}\n'
     (folder / 'layout').write_bytes(summed(''.join(lines)))
 
 

@@ -140,16 +140,48 @@ def test_own_part():
     assert text == 'max(k)\n6\n' and 'checksum' in errors, text + errors
 
 
+CHANGES = """
+    insert into t select id + 100000, k, x, s || '!' from t where id % 50 = 1;
+    update t set x = -x, s = null where id % 700 = 5;
+    delete from t where k = 2 and id % 3 = 0;
+    insert into u values (9, 'n9'), (10, null);
+    update t set k = 6 where id between 4000 and 4100;
+    insert into late values (7, 0.9), (7, 100000.5);
+    insert into late values (7, 0.3);
+    insert into t values (5, 1, 1, 'twice');
+    replace into t values (1, 1, 1, 'first'), (300000, 2, 2, 'last');
+    insert into t values (2, 1, 1, 'x') on conflict (id) do update set s = 'found';
+    begin; truncate u; savepoint one; insert into u values (3, 'three'); drop table late;
+    rollback to one; insert into u values (4, 'four'); commit;
+    begin; update t set x = 0; drop view v; rollback;
+    create table more as select k, count(*) n, sum(x) sx from t group by k;
+    select * from more order by k;
+    alter table more rename to most;
+    alter table most add column z integer default 4;
+    create unique index mk on most (k, n);
+    insert into most select k, n, sx, z from most where k = 3;
+    drop view v;
+    create view v as select k, count(*) c, sum(x) sx from t where x > 0 group by k;
+    """
+
+
 def test_changes():
-    """A folder does not change, and it is told what to do."""
-    folder = distribute(make('still.vdb', 3000), 'still', 2)
-    for sql in ("insert into u values (9, 'x');\n", 'delete from t;\n', 'drop table t;\n',
-                'begin;\nupdate t set k = 0;\n', 'create table w (a text);\n', 'vacuum;\n'):
-        _, errors = run(alone(folder), sql)
-        assert 'read' in errors or 'part files' in errors, f'{sql}{errors}'
-    _, errors = run(ranks(2, folder), 'delete from t where k = 1;\n')
-    assert 'a database of part files does not change' in errors and \
-        'make part files of that again' in errors, errors
+    """A folder by runs changes as the file does: the same rows in the same order."""
+    database = make('changed.vdb')
+    before = run(alone(database), QUERIES)
+    for count, whole in ((1, ()), (2, ('u', 'late')), (5, ('t',))):
+        folder = distribute(database, f'changed{count}', count, *whole)
+        other = shutil.copytree(folder, cluster.FOLDER / f'other{count}')
+        file = shutil.copy(database, cluster.FOLDER / f'changed{count}.vdb')
+        script = CHANGES + QUERIES + CHANGES.replace('into t select id + 1', 'into t select id + 4')
+        wanted = run(alone(file), script, VDBQ_TABLET_ROWS='1000')
+        assert wanted[0].count('\n') > 100 and wanted[1].count('error') in range(2, 12), wanted
+        for there, command in ((folder, alone(folder)), (other, ranks(count, other))):
+            assert run(command, script, VDBQ_TABLET_ROWS='1000') == wanted, command
+            for after in (alone(there), ranks(count, there)):
+                assert run(after, QUERIES) == run(alone(file), QUERIES), after
+            assert run(alone(there), '.check\n') == ('ok\n', ''), there
+    assert run(alone(database), QUERIES) == before
 
 
 def fails(command, *wanted):

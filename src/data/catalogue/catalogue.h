@@ -309,6 +309,9 @@ bool column_has_hash(const struct column *column);
  * part_place() says. NULL: there are none, or nobody asked for them. */
 #define TABLE_PART_BYTES (UINT64_C(1) << 48)
 const struct table *table_copy(const struct table *table);
+/* Why rows of a table that lay in parts by hash do not lie so any more; NULL: they do, or
+ * never did. */
+const char *table_parts_left(const struct table *table);
 /* Whether it is such rows. */
 bool table_is_copy(const struct table *table);
 /* Makes them of the rows of each part, none of which has an edit. False: no

@@ -41,6 +41,16 @@ const struct table *table_copy(const struct table *table)
                : NULL;
 }
 
+const char *table_parts_left(const struct table *table)
+{
+    const struct table_parts *parts = table->parts;
+
+    return parts != NULL && parts->key_count > 0 && parts->copy != table
+                   && !identity_equal(parts->state, table->state)
+               ? "it has changed since its parts were made"
+               : NULL;
+}
+
 bool table_is_copy(const struct table *table)
 {
     return table->parts != NULL && table->parts->copy == table;

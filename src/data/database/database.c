@@ -16,6 +16,7 @@
 #include "data/database/states.h"
 #include "data/database/unique_set.h"
 #include "data/file/part_files.h"
+#include "data/file/space.h"
 
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error);
@@ -291,6 +292,37 @@ static enum vdbq_status load_head(const struct database *database,
                              : status;
 }
 
+void database_place(struct database *database)
+{
+    const struct file *file = &database->file;
+    struct error ignored = { 0 }; /* of the state that was made alone */
+
+    if (file->calls == &part_files)
+        part_tell(file->os, database->current, file->path, &ignored);
+}
+
+/* That all blocks of a state lie in one of the part files each, and how its tables lie
+ * in them. */
+static enum vdbq_status find_places(const struct file *file,
+                                    const struct file_head *head,
+                                    struct catalogue *catalogue,
+                                    struct error *error)
+{
+    struct vector extents = VECTOR(struct extent);
+    enum vdbq_status status;
+
+    if (extents_add(&extents, head->catalogue, head->catalogue_size)
+        && extents_add(&extents, head->copies,
+                       head->copies != 0 ? FILE_FIRST : 0)
+        && extents_add_catalogue(&extents, catalogue))
+        status = part_prove(file->os, &extents, file->path, error);
+    else
+        status = error_no_memory(error);
+    vector_finish(&extents);
+    return status == VDBQ_OK ? part_tell(file->os, catalogue, file->path, error)
+                             : status;
+}
+
 enum vdbq_status database_load(const struct database *database,
                                const struct file_head *head, bool places,
                                struct catalogue **catalogue,
@@ -331,7 +363,7 @@ enum vdbq_status database_load(const struct database *database,
     if (status == VDBQ_OK)
         status = run_list_load(file, head, *catalogue, error);
     if (status == VDBQ_OK && !places && file->calls == &part_files)
-        status = part_tell(file->os, *catalogue, file->path, error);
+        status = find_places(file, head, *catalogue, error);
     if (status != VDBQ_OK) {
         catalogue_release(*catalogue);
         *catalogue = NULL;

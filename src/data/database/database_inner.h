@@ -61,6 +61,9 @@ enum vdbq_status database_look(struct database *database, bool *changed,
 /* Makes the state current that the heads tell of. */
 enum vdbq_status database_load_newest(struct database *database,
                                       struct error *error);
+/* Notes how the tables of the current state, which was committed here, lie in part
+ * files, as who loads it is told. */
+void database_place(struct database *database);
 /* Marks the newest state, so that no writer takes its blocks, and makes it current. */
 enum vdbq_status reading_open(struct database *database,
                               struct reading *reading, struct error *error);

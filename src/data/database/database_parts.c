@@ -140,7 +140,7 @@ static enum vdbq_status join_all(struct joining *joining)
         const struct table *table =
             catalogue_table_id(catalogue, tables[i].table);
         if (tables[i].key_count > 0 && tables[i].copy == NULL && table != NULL
-            && table->parts == &tables[i])
+            && table->parts == &tables[i] && table_parts_left(table) == NULL)
             status = join_table(joining, table, &tables[i]);
     }
     return status;

@@ -70,7 +70,8 @@
  *  6. Free space is what no extent of the current catalogue, of the catalogues
  *     of older states that are read (rule 7), of the blocks of all these
  *     catalogues, of the second copies of the heads and of what snapshots of
- *     this connection hold covers. It is not kept on disk. What a transaction
+ *     this connection hold covers, and no place of a part (part_files.h),
+ *     whoever needs that. It is not kept on disk. What a transaction
  *     has written itself is free again once neither its own catalogue nor any
  *     snapshot of it can name it; what one that is given up has written is cut
  *     off the file, unless a snapshot reads it.
@@ -120,7 +121,8 @@
  * 15. The file is cut behind the end of all heads and of all states that are
  *     marked, by the writer who knows these (rule 7). Where the other head ends
  *     farther back and its state is not marked, the current head is written
- *     over it first, and synced.
+ *     over it first, and synced. Of part files `end` of all heads is behind the
+ *     last place of a part.
  * 16. A head may be announced once all that it leads to is written, durable or
  *     not: where the newest head is in use, and has FILE_AHEAD in features_write,
  *     its bytes are written into the page of the other head, 2048 bytes behind
@@ -138,6 +140,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/file/part_files.h"
 
 static enum vdbq_status write_head(struct file *file, unsigned which,
                                    const struct file_head *head,
@@ -522,6 +525,16 @@ enum vdbq_status file_map(const struct file *file, uint64_t offset,
 void file_unmap(const struct file *file, const void *bytes, uint64_t size)
 {
     file->calls->unmap(bytes, size);
+}
+
+bool file_reserve(const struct file *file, struct vector *extents)
+{
+    return file->calls != &part_files || part_reserve(file->os, extents);
+}
+
+uint64_t file_reserved_end(const struct file *file)
+{
+    return file->calls == &part_files ? part_end(file->os) : 0;
 }
 
 enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,

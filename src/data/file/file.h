@@ -150,6 +150,11 @@ enum vdbq_status file_double_head(struct file *file, struct error *error);
 /* Cuts the file off behind `size_bytes`; may fail. */
 void file_cut(struct file *file, uint64_t size_bytes);
 
+/* Places that are never free, as part files have them (part_files.h): adds them to
+ * extents that are in use (false: no memory), and where the last one ends. */
+bool file_reserve(const struct file *file, struct vector *extents);
+uint64_t file_reserved_end(const struct file *file);
+
 enum vdbq_status file_sync(struct file *file, struct error *error);
 enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
                             uint64_t offset, struct error *error);

@@ -25,7 +25,6 @@
 #include "base/os/wake.h"
 #include "base/threads/stop.h"
 #include "data/file/file.h"
-#include "data/file/part_files.h"
 
 enum {
     WRITER_BYTE = 0,
@@ -411,12 +410,6 @@ enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
 
 enum vdbq_status file_check_open(const struct file *file, struct error *error)
 {
-    if (file->calls == &part_files) {
-        error_set(error, VDBQ_READ_ONLY,
-                  "%s: a database of part files does not change", file->path);
-        return error_hint(error, "change the one that it was made of, and make "
-                                 "part files of that again");
-    }
     return !file->read_only
                ? VDBQ_OK
                : error_set(error, VDBQ_READ_ONLY,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Part files as one file: see part_files.h. What is in a part is read there, and
- * all else in `whole`, on whose bytes locks and marks are, too.
+ * all else is read and written in `whole`, on whose bytes locks and marks are, too.
  */
 #include "data/file/part_files.h"
 
@@ -13,15 +13,20 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/os/wake.h"
+#include "data/file/space.h"
 
 struct os_file {
     struct part_layout layout;
-    struct os_file *whole;  /* of os_files */
+    const struct os_file_calls *calls; /* of `whole` */
+    struct os_file *whole;
     struct os_file **parts; /* of each, of os_files */
     unsigned own; /* part that is read for what each has; none: `whole` is */
 };
 
 enum { READER_BYTE = 1 }; /* file rule 5: keeps what a part has as it is */
+
+const struct os_file_calls *part_whole_calls = &os_files;
 
 int part_heads(struct os_file *file, uint64_t *sum)
 {
@@ -37,7 +42,8 @@ static void close_parts(struct os_file *file)
         return;
     for (unsigned k = 0; file->parts != NULL && k < file->layout.parts; k++)
         os_files.close(file->parts[k]);
-    os_files.close(file->whole);
+    if (file->whole != NULL)
+        file->calls->close(file->whole);
     memory_release(file->parts);
     part_layout_finish(&file->layout);
     memory_release(file);
@@ -72,21 +78,33 @@ static enum vdbq_status open_part(struct os_file *file, const char *folder,
                              "distribute the database again");
 }
 
-static enum vdbq_status open_all(struct os_file *file, const char *folder,
-                                 struct error *error)
+/* Opens `whole`, which is never made. */
+static enum vdbq_status open_whole(struct os_file *file, const char *folder,
+                                   unsigned flags, struct error *error)
 {
     char path[PART_PATH_MAX];
+    part_path(folder, "whole", path);
+    int failure =
+        file->calls->open(path, flags & OS_OPEN_READ_ONLY, &file->whole);
+    if (failure == 0)
+        return VDBQ_OK;
+    file->whole = NULL;
+    if (failure == ENOMEM)
+        return error_no_memory(error);
+    return error_set(error, VDBQ_IO, "%s: cannot open the file: %s", path,
+                     strerror(failure));
+}
+
+static enum vdbq_status open_all(struct os_file *file, const char *folder,
+                                 unsigned flags, struct error *error)
+{
     enum vdbq_status status = part_layout_read(folder, &file->layout, error);
     if (status != VDBQ_OK)
         return status;
     file->parts = memory_zeroed(file->layout.parts, sizeof *file->parts);
     if (file->parts == NULL)
         return error_no_memory(error);
-    part_path(folder, "whole", path);
-    int failure = os_files.open(path, OS_OPEN_READ_ONLY, &file->whole);
-    if (failure != 0)
-        return error_set(error, VDBQ_IO, "%s: cannot open the file: %s", path,
-                         strerror(failure));
+    status = open_whole(file, folder, flags, error);
     for (unsigned k = 0; status == VDBQ_OK && k < file->layout.parts; k++)
         status = open_part(file, folder, k, error);
     return status;
@@ -102,14 +120,15 @@ bool part_folder(const char *path)
     return found;
 }
 
-static enum vdbq_status open_folder(const char *folder, struct os_file **file,
-                                    struct error *error)
+static enum vdbq_status open_folder(const char *folder, unsigned flags,
+                                    struct os_file **file, struct error *error)
 {
     *file = memory_zeroed(1, sizeof **file);
     if (*file == NULL)
         return error_no_memory(error);
     (*file)->own = UINT_MAX;
-    enum vdbq_status status = open_all(*file, folder, error);
+    (*file)->calls = part_whole_calls;
+    enum vdbq_status status = open_all(*file, folder, flags, error);
     if (status == VDBQ_OK)
         return VDBQ_OK;
     close_parts(*file);
@@ -117,10 +136,11 @@ static enum vdbq_status open_folder(const char *folder, struct os_file **file,
     return status;
 }
 
-enum vdbq_status part_check(const char *folder, struct error *error)
+enum vdbq_status part_check(const char *folder, bool reads, struct error *error)
 {
     struct os_file *file;
-    enum vdbq_status status = open_folder(folder, &file, error);
+    enum vdbq_status status =
+        open_folder(folder, reads ? OS_OPEN_READ_ONLY : 0, &file, error);
     close_parts(file);
     return status;
 }
@@ -149,33 +169,61 @@ enum vdbq_status part_tell(struct os_file *file, struct catalogue *catalogue,
     return part_layout_tell(&file->layout, catalogue, folder, error);
 }
 
+enum vdbq_status part_prove(const struct os_file *file,
+                            const struct vector *extents, const char *folder,
+                            struct error *error)
+{
+    return part_layout_prove(&file->layout, extents, folder, error);
+}
+
+bool part_reserve(const struct os_file *file, struct vector *extents)
+{
+    const struct part_layout *layout = &file->layout;
+    bool added = true;
+    for (size_t i = 0; added && i < layout->range_count; i++)
+        added = extents_add(extents, layout->ranges[i].offset,
+                            layout->ranges[i].size);
+    return added;
+}
+
+uint64_t part_end(const struct os_file *file)
+{
+    return part_layout_end(&file->layout);
+}
+
 /* ---------------------------------------------------------- the calls -- */
 
 static int parts_open(const char *path, unsigned flags, struct os_file **file)
 {
     struct error error = { 0 };
-    assert((flags & OS_OPEN_READ_ONLY) != 0);
-    if ((flags & OS_OPEN_READ_ONLY) == 0)
-        return EROFS;
-    enum vdbq_status status = open_folder(path, file, &error);
+    enum vdbq_status status = open_folder(path, flags, file, &error);
     return status == VDBQ_OK ? 0 : status == VDBQ_NO_MEMORY ? ENOMEM : EIO;
 }
 
-/* The file that is read for a range. */
+/* The part that is read for a range; NULL: `whole` is. */
 static struct os_file *file_of(const struct os_file *file,
                                const struct part_range *range)
 {
     const unsigned parts = file->layout.parts;
     const unsigned part = range->part < parts ? range->part : file->own;
-    return part < parts ? file->parts[part] : file->whole;
+    return part < parts ? file->parts[part] : NULL;
 }
 
 /* Where some bytes are. */
 struct place {
+    const struct os_file_calls *calls; /* of the file */
     struct os_file *file;
     uint64_t offset; /* in it                                    */
     uint64_t size;   /* how much of what is wanted lies in it    */
 };
+
+static struct place place_in(const struct os_file *file, struct os_file *part,
+                             uint64_t offset, uint64_t size)
+{
+    return part != NULL
+               ? (struct place){ &os_files, part, offset, size }
+               : (struct place){ file->calls, file->whole, offset, size };
+}
 
 /* The place of what begins at an offset of the database. */
 static struct place place_in_database(const struct os_file *file,
@@ -189,8 +237,8 @@ static struct place place_in_database(const struct os_file *file,
     uint64_t left = size;
     if (range != NULL)
         left = (inside ? range->offset + range->size : range->offset) - offset;
-    return (struct place){ inside ? file_of(file, range) : file->whole, offset,
-                           left < size ? left : size };
+    return place_in(file, inside ? file_of(file, range) : NULL, offset,
+                    left < size ? left : size);
 }
 
 /* ... or at a part_place(). */
@@ -202,7 +250,7 @@ static struct place place_of(const struct os_file *file, uint64_t offset,
     if (!part_of_place(offset, &part, &inside))
         return place_in_database(file, offset, size);
     assert(part < file->layout.parts);
-    return (struct place){ file->parts[part], inside, size };
+    return place_in(file, file->parts[part], inside, size);
 }
 
 static int parts_read(struct os_file *file, void *bytes, size_t size,
@@ -211,8 +259,8 @@ static int parts_read(struct os_file *file, void *bytes, size_t size,
     int failure = 0;
     for (size_t done = 0; failure == 0 && done < size;) {
         const struct place place = place_of(file, offset + done, size - done);
-        failure = os_files.read(place.file, (char *)bytes + done,
-                                (size_t)place.size, place.offset);
+        failure = place.calls->read(place.file, (char *)bytes + done,
+                                    (size_t)place.size, place.offset);
         done += (size_t)place.size;
     }
     return failure;
@@ -222,7 +270,9 @@ static int parts_map(struct os_file *file, uint64_t offset, uint64_t size,
                      const void **bytes)
 {
     const struct place place = place_of(file, offset, size);
-    return os_files.map(place.file, place.offset, size, bytes);
+    return place.calls->map != NULL
+               ? place.calls->map(place.file, place.offset, size, bytes)
+               : EIO;
 }
 
 static void parts_unmap(const void *bytes, uint64_t size)
@@ -232,53 +282,92 @@ static void parts_unmap(const void *bytes, uint64_t size)
 
 static int parts_size(struct os_file *file, uint64_t *size_bytes)
 {
-    return os_files.size(file->whole, size_bytes);
+    return file->calls->size(file->whole, size_bytes);
+}
+
+/* Whether bytes are in a part, so that nothing is written there. */
+static bool is_reserved(const struct os_file *file, uint64_t offset,
+                        uint64_t size)
+{
+    const struct part_layout *layout = &file->layout;
+    const size_t at = part_range_at(layout, offset);
+    return at < layout->range_count
+           && layout->ranges[at].offset < offset + size;
 }
 
 static int parts_write(struct os_file *file, const void *bytes, size_t size,
                        uint64_t offset)
 {
-    (void)file, (void)bytes, (void)size, (void)offset;
-    return EROFS;
+    return is_reserved(file, offset, size)
+               ? EROFS
+               : file->calls->write(file->whole, bytes, size, offset);
 }
 
 static int parts_sync(struct os_file *file)
 {
-    (void)file;
-    return EROFS;
+    return file->calls->sync(file->whole);
 }
 
 static int parts_truncate(struct os_file *file, uint64_t size_bytes)
 {
-    (void)file, (void)size_bytes;
-    return EROFS;
+    return size_bytes < part_end(file)
+               ? EROFS
+               : file->calls->truncate(file->whole, size_bytes);
 }
+
+/* ------------------------------------------ locks, marks, who waits -- */
 
 static int parts_lock(struct os_file *file, unsigned byte,
                       enum os_lock_kind kind)
 {
-    return os_files.lock(file->whole, byte, kind);
+    return file->calls->lock(file->whole, byte, kind);
 }
 
 static bool parts_locked(struct os_file *file, unsigned first, unsigned count)
 {
-    return os_files.locked(file->whole, first, count);
+    return file->calls->locked(file->whole, first, count);
+}
+
+static void parts_wait(struct os_file *file, unsigned at, uint64_t ns)
+{
+    if (file->calls->wait != NULL)
+        file->calls->wait(file->whole, at, ns);
+    else
+        wake_sleep(ns);
+}
+
+static void parts_wake(struct os_file *file, unsigned at)
+{
+    if (file->calls->wake != NULL)
+        file->calls->wake(file->whole, at);
+}
+
+static void parts_sign(struct os_file *file, bool on)
+{
+    if (file->calls->sign != NULL)
+        file->calls->sign(file->whole, on);
+}
+
+static bool parts_signature(struct os_file *file, struct os_holder *holder)
+{
+    return file->calls->signature != NULL
+           && file->calls->signature(file->whole, holder);
 }
 
 static int parts_mark(struct os_file *file, uint64_t mark)
 {
-    return os_files.mark(file->whole, mark);
+    return file->calls->mark(file->whole, mark);
 }
 
 static void parts_unmark(struct os_file *file, uint64_t first, uint64_t count)
 {
-    os_files.unmark(file->whole, first, count);
+    file->calls->unmark(file->whole, first, count);
 }
 
 static int parts_marked(struct os_file *file, uint64_t first, uint64_t end,
                         uint64_t *mark)
 {
-    return os_files.marked(file->whole, first, end, mark);
+    return file->calls->marked(file->whole, first, end, mark);
 }
 
 const struct os_file_calls part_files = {
@@ -291,6 +380,10 @@ const struct os_file_calls part_files = {
     .truncate = parts_truncate,
     .lock = parts_lock,
     .locked = parts_locked,
+    .wait = parts_wait,
+    .wake = parts_wake,
+    .sign = parts_sign,
+    .signature = parts_signature,
     .mark = parts_mark,
     .unmark = parts_unmark,
     .marked = parts_marked,

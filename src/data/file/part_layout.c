@@ -2,17 +2,19 @@
 /*
  * The layout of part files: see part_files.h. It is text, a line each:
  *
- *     vdbq parts 3
+ *     vdbq parts 4
  *     database ID           16 hexadecimal digits
+ *     state GENERATION      of the database when the folder was made
  *     parts N
  *     part SUM              of each, in their order
  *     table ID 0            of each that is whole in all parts
  *     table ID N KEY... STATE   of each that lies in them by the hash of N columns,
  *                           once more: the state of its rows (identity rule 3), two
  *                           times 16 hexadecimal digits. Where the database has
- *                           another state, the parts have none of it
- *     range OFFSET SIZE P   of each, by their offsets, none within another; P is
- *                           the number of parts where each part has it
+ *                           another state, what the parts have does not count
+ *     range OFFSET SIZE P   of each, whole pages, by their offsets, none within
+ *                           another; P is the number of parts where each part
+ *                           has it
  *     end SUM               XXH3 of all bytes before this line
  */
 #include <errno.h>
@@ -23,9 +25,10 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "data/file/file.h"
 #include "data/file/part_files.h"
 
-static const char magic[] = "vdbq parts 3\n";
+static const char magic[] = "vdbq parts 4\n";
 
 enum { LINE_LEAST = 10 }; /* bytes of the shortest line of a range or table */
 
@@ -63,6 +66,14 @@ size_t part_range_at(const struct part_layout *layout, uint64_t offset)
     return low;
 }
 
+uint64_t part_layout_end(const struct part_layout *layout)
+{
+    const size_t count = layout->range_count;
+    return count == 0 ? 0
+                      : layout->ranges[count - 1].offset
+                            + layout->ranges[count - 1].size;
+}
+
 /* ---------------------------------------------------------------- print -- */
 
 static void print_table(const struct table_parts *table, struct text *text)
@@ -78,8 +89,8 @@ static void print_table(const struct table_parts *table, struct text *text)
 
 void part_layout_print(const struct part_layout *layout, struct text *text)
 {
-    text_print(text, "%sdatabase %016" PRIx64 "\nparts %u\n", magic,
-               layout->database, layout->parts);
+    text_print(text, "%sdatabase %016" PRIx64 "\nstate %" PRIu64 "\nparts %u\n",
+               magic, layout->database, layout->state, layout->parts);
     for (unsigned k = 0; k < layout->parts; k++)
         text_print(text, "part %016" PRIx64 "\n", layout->heads[k]);
     for (size_t i = 0; i < layout->table_count; i++)
@@ -142,37 +153,48 @@ static void take_tables(struct reader *reader, struct part_layout *layout)
 
 static void take_ranges(struct reader *reader, struct part_layout *layout)
 {
-    uint64_t end = 0;
+    uint64_t end = FILE_FIRST;
     while (!reader->wrong && strncmp(reader->at, "\nrange ", 7) == 0) {
         struct part_range *range = &layout->ranges[layout->range_count++];
         range->offset = take(reader, "\nrange ", 10);
         range->size = take(reader, " ", 10);
         range->part = (uint32_t)take(reader, " ", 10);
         reader->wrong |= range->offset < end || range->part > layout->parts
-                         || range->size > UINT64_MAX - range->offset;
+                         || range->offset > INT64_MAX
+                         || range->size > INT64_MAX - range->offset
+                         || range->offset % PAGE_BYTES != 0 || range->size == 0
+                         || range->size % PAGE_BYTES != 0;
         end = range->offset + range->size;
     }
 }
 
-/* Whether text is a layout, which is taken then; `length` of it. */
-static bool take_layout(const char *text, size_t length,
-                        struct part_layout *layout)
+/* Room for all that text of so many bytes can have; false: no memory. */
+static bool make_room(struct part_layout *layout, size_t length)
+{
+    const size_t lines = length / LINE_LEAST + 1;
+    layout->heads = memory_zeroed(layout->parts, sizeof *layout->heads);
+    layout->ranges = memory_zeroed(lines, sizeof *layout->ranges);
+    layout->tables = memory_zeroed(lines, sizeof *layout->tables);
+    return layout->heads != NULL && layout->ranges != NULL
+           && layout->tables != NULL;
+}
+
+/* Takes a layout of so many bytes. Fails with CORRUPT, NO_MEMORY, and tells nothing. */
+static enum vdbq_status take_layout(const char *text, size_t length,
+                                    struct part_layout *layout)
 {
     struct reader reader = { .at = text + sizeof magic - 1 };
+    if (strncmp(text, magic, sizeof magic - 1) != 0)
+        return VDBQ_CORRUPT;
     layout->database = take(&reader, "database ", 16);
+    layout->state = take(&reader, "\nstate ", 10);
     const uint64_t parts = take(&reader, "\nparts ", 10);
     reader.wrong |= parts == 0 || parts > PARTS_MAX;
     if (reader.wrong)
-        return false;
+        return VDBQ_CORRUPT;
     layout->parts = (unsigned)parts;
-    layout->heads = memory_zeroed(layout->parts, sizeof *layout->heads);
-    layout->ranges =
-        memory_zeroed(length / LINE_LEAST + 1, sizeof *layout->ranges);
-    layout->tables =
-        memory_zeroed(length / LINE_LEAST + 1, sizeof *layout->tables);
-    if (layout->heads == NULL || layout->ranges == NULL
-        || layout->tables == NULL)
-        return false;
+    if (!make_room(layout, length))
+        return VDBQ_NO_MEMORY;
     for (unsigned k = 0; k < layout->parts; k++)
         layout->heads[k] = take(&reader, "\npart ", 16);
     take_tables(&reader, layout);
@@ -180,7 +202,9 @@ static bool take_layout(const char *text, size_t length,
     const size_t before = (size_t)(reader.at - text) + 1;
     const uint64_t sum = take(&reader, "\nend ", 16);
     return !reader.wrong && strcmp(reader.at, "\n") == 0
-           && sum == XXH3_64bits(text, before);
+                   && sum == XXH3_64bits(text, before)
+               ? VDBQ_OK
+               : VDBQ_CORRUPT;
 }
 
 /* The bytes of a file with a NUL behind them, which the caller releases. */
@@ -199,6 +223,10 @@ static int read_all(const char *path, char **bytes, size_t *length)
     }
     os_files.close(file);
     *length = (size_t)size;
+    if (failure == 0)
+        return 0;
+    memory_release(*bytes);
+    *bytes = NULL;
     return failure;
 }
 
@@ -224,14 +252,18 @@ enum vdbq_status part_layout_read(const char *folder,
     *layout = (struct part_layout){ 0 };
     part_path(folder, "layout", path);
     int failure = read_all(path, &text, &length);
-    enum vdbq_status status = VDBQ_OK;
     if (failure != 0)
-        status = error_set(error, VDBQ_IO, "%s: cannot read it: %s", path,
-                           strerror(failure));
-    else if (strncmp(text, magic, sizeof magic - 1) != 0)
-        status = no_layout(path, text, error);
-    else if (!take_layout(text, length, layout))
-        status = error_set(error, VDBQ_CORRUPT, "%s: it is damaged", path);
+        return failure == ENOMEM
+                   ? error_no_memory(error)
+                   : error_set(error, VDBQ_IO, "%s: cannot read it: %s", path,
+                               strerror(failure));
+    enum vdbq_status status = take_layout(text, length, layout);
+    if (status == VDBQ_CORRUPT && strncmp(text, magic, sizeof magic - 1) != 0)
+        no_layout(path, text, error);
+    else if (status == VDBQ_CORRUPT)
+        error_set(error, VDBQ_CORRUPT, "%s: it is damaged", path);
+    else if (status == VDBQ_NO_MEMORY)
+        error_no_memory(error);
     memory_release(text);
     if (status != VDBQ_OK)
         part_layout_finish(layout);

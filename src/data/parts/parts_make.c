@@ -4,7 +4,8 @@
  * stays as it is. `whole` and each part are copies of it with holes where the
  * tablets of others are; in a part a commit then leaves the rows that it has. Where
  * tables lie by hash the parts are made of a copy with their rows in the order of
- * parts, in which all other tablets are where they were.
+ * parts, in which all other tablets are where they were. Where the database is one of
+ * part files itself, all is made of a copy without what is needed no more.
  */
 #include <assert.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 #include "data/parts/parts_make.h"
 #include "data/parts/parts_order.h"
 #include "data/transaction/transaction.h"
+#include "data/transaction/vacuum.h"
 
 enum { COPY_BYTES = 1 << 20, WHOLE = PARTS_MAX, NOBODY };
 
@@ -33,10 +35,12 @@ struct copied {
 
 struct making {
     const struct parts_params *params;
-    const struct catalogue *catalogue; /* the database's state */
+    const struct catalogue *catalogue; /* the state that is copied */
     struct part_layout layout;
     size_t **first; /* by table of the layout, of one that lies by hash: of
                        each part, its first tablet in `ordered`             */
+    struct database *shrunk;  /* of part files, the copy without what is
+                                 needed no more; NULL: they are none        */
     struct database *ordered; /* the copy with rows in the order of parts; NULL:
                                  no table lies by hash                      */
     struct copied whole;      /* of what `whole` is a copy, */
@@ -210,6 +214,7 @@ static enum vdbq_status make_layout(struct making *making)
 {
     struct part_layout *layout = &making->layout;
     layout->parts = making->params->parts;
+    layout->state = making->catalogue->generation;
     layout->heads = memory_zeroed(layout->parts, sizeof *layout->heads);
     if (layout->heads == NULL)
         return error_no_memory(making->error);
@@ -427,28 +432,62 @@ static enum vdbq_status order_rows(struct making *making)
     return status;
 }
 
-/* Has parts be made of a copy with rows in the order of parts; it has no name any
- * more. */
+/* Opens a copy of all of a database, which has no name any more. */
+static enum vdbq_status copy_source(const struct making *making,
+                                    struct database *source, const char *name,
+                                    struct database **database)
+{
+    struct copied all = { .source = source };
+    char path[PART_PATH_MAX];
+    part_path(making->params->folder, name, path);
+    enum vdbq_status status =
+        file_size(&source->file, &all.size, making->error);
+    if (status == VDBQ_OK)
+        status = make_copy(making, &all, path, WHOLE);
+    if (status == VDBQ_OK)
+        status = open_copy(making, path, database);
+    unlink(path);
+    return status;
+}
+
+/* Has parts be made of a copy with rows in the order of parts. */
 static enum vdbq_status order_source(struct making *making)
 {
-    struct copied all = { .source = making->params->database };
-    char path[PART_PATH_MAX];
-    part_path(making->params->folder, "ordered", path);
     making->first =
         memory_zeroed(making->layout.table_count, sizeof *making->first);
     if (making->first == NULL)
         return error_no_memory(making->error);
     enum vdbq_status status =
-        file_size(&all.source->file, &all.size, making->error);
-    if (status == VDBQ_OK)
-        status = make_copy(making, &all, path, WHOLE);
-    if (status == VDBQ_OK)
-        status = open_copy(making, path, &making->ordered);
+        copy_source(making, making->whole.source, "ordered", &making->ordered);
     if (status == VDBQ_OK)
         status = order_rows(making);
-    unlink(path);
     making->parts.source = making->ordered;
     return status;
+}
+
+/* Of part files makes the copy of which all is made; its edits are folded into its
+ * tablets, so that tables have other states. */
+static enum vdbq_status take_source(struct making *making)
+{
+    struct part_layout *layout = &making->layout;
+    struct vacuum vacuum;
+    uint64_t number;
+    making->whole.source = making->params->database;
+    if (database_parts(making->params->database, &number) == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = copy_source(making, making->params->database,
+                                          "shrunk", &making->shrunk);
+    if (status == VDBQ_OK)
+        status = database_vacuum(making->shrunk, &vacuum, making->error);
+    if (status != VDBQ_OK)
+        return status;
+    making->whole.source = making->shrunk;
+    making->catalogue = making->shrunk->current;
+    for (size_t i = 0; i < layout->table_count; i++)
+        layout->tables[i].state =
+            catalogue_table_id(making->catalogue, layout->tables[i].table)
+                ->state;
+    return VDBQ_OK;
 }
 
 /* ------------------------------------------------------------------ make -- */
@@ -456,8 +495,10 @@ static enum vdbq_status order_source(struct making *making)
 static enum vdbq_status make_files(struct making *making)
 {
     char path[PART_PATH_MAX];
-    making->whole.source = making->parts.source = making->params->database;
-    enum vdbq_status status = any_hash(making) ? order_source(making) : VDBQ_OK;
+    enum vdbq_status status = take_source(making);
+    making->parts.source = making->whole.source;
+    if (status == VDBQ_OK && any_hash(making))
+        status = order_source(making);
     if (status == VDBQ_OK)
         status = list_ranges(making, &making->whole);
     if (status == VDBQ_OK)
@@ -487,6 +528,7 @@ static void finish(struct making *making)
     memory_release(making->room);
     part_layout_finish(&making->layout);
     database_close(making->ordered);
+    database_close(making->shrunk);
 }
 
 static void remove_files(const struct making *making)

@@ -319,6 +319,7 @@ static void take_state(const struct transaction *transaction)
     database->current = catalogue_hold(transaction->draft);
     database->current_bytes = transaction->catalogue_bytes;
     database->listed.count = 0; /* they are among the older ones */
+    database_place(database);
 }
 
 /* Lets the next one become the writer. */
@@ -376,11 +377,14 @@ static uint64_t later(uint64_t last, uint64_t offset, uint64_t size)
 }
 
 /* Where the last block of a catalogue's tablets and samples ends, or what has to be
- * there in any case. */
+ * there in any case: places that are in part files, too, so that the file never is
+ * cut before them. */
 static uint64_t end_of_tables(const struct catalogue *catalogue,
                               const struct file *file)
 {
-    uint64_t last = file->copies + FILE_FIRST;
+    const uint64_t copies = file->copies + FILE_FIRST;
+    const uint64_t reserved = file_reserved_end(file);
+    uint64_t last = copies > reserved ? copies : reserved;
 
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];

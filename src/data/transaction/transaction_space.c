@@ -37,7 +37,17 @@ static bool add_all(const struct database *database, struct vector *extents)
                           head->copies != 0 ? FILE_FIRST : 0)
            && extents_add_catalogue(extents, database->current)
            && states_add_extents(database, extents)
-           && add_drafts(database, extents);
+           && add_drafts(database, extents) && file_reserve(file, extents);
+}
+
+/* Behind all that there is: where nothing is known of free space, and else at the
+ * least. */
+static uint64_t find_tail(const struct transaction *transaction)
+{
+    const struct file *file = &transaction->writer.database->file;
+    const uint64_t size = page_round(transaction->size_before);
+    const uint64_t reserved = file_reserved_end(file);
+    return size > reserved ? size : reserved;
 }
 
 enum vdbq_status transaction_find_space(struct transaction *transaction,
@@ -49,7 +59,7 @@ enum vdbq_status transaction_find_space(struct transaction *transaction,
     enum vdbq_status status =
         file_size(&database->file, &transaction->size_before, error);
 
-    *space = space_init(page_round(transaction->size_before));
+    *space = space_init(find_tail(transaction));
     if (status == VDBQ_OK)
         status = states_find(database, &transaction->all_known, error);
     if (status != VDBQ_OK)

@@ -367,15 +367,32 @@ static enum vdbq_status fold_edits(struct database *database,
     return status;
 }
 
+/* Part files do not change, so that nothing would become shorter but `whole`. */
+static enum vdbq_status check_parts(const struct database *database,
+                                    struct error *error)
+{
+    uint64_t number;
+
+    if (database_parts(database, &number) == 0)
+        return VDBQ_OK;
+    error_set(
+        error, VDBQ_MISUSE,
+        "%s: VACUUM makes a file shorter, and part files stay as they are",
+        database_path(database));
+    return error_hint(error, "distribute the database into a new folder: that "
+                             "has what is needed alone");
+}
+
 enum vdbq_status database_vacuum(struct database *database,
                                  struct vacuum *vacuum, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = check_parts(database, error);
     unsigned ups = 0;
     bool moved = true;
 
     *vacuum = (struct vacuum){ 0 };
-    status = fold_edits(database, error);
+    if (status == VDBQ_OK)
+        status = fold_edits(database, error);
     for (unsigned i = 0; i < ROUNDS_MAX && moved && status == VDBQ_OK; i++)
         status = step(database, vacuum, &ups, &moved, error);
     return status;

@@ -19,7 +19,8 @@ struct vacuum {
 
 /* Makes the file as short as it can be now. No transaction is open. Fails with
  * BUSY, CANCELLED, READ_ONLY, IO, CORRUPT (a tablet that is to be moved is
- * damaged), NO_MEMORY; what was moved until then stays so. */
+ * damaged), NO_MEMORY; what was moved until then stays so. MISUSE: the database is one
+ * of part files. */
 enum vdbq_status database_vacuum(struct database *database,
                                  struct vacuum *vacuum, struct error *error);
 

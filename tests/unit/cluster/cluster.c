@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cluster/memory_link.h"
@@ -44,10 +45,9 @@ static int remove_way(void **state)
 
 /* ---------------------------------------------------------------- ranks -- */
 
-static void *follow(void *context)
+static void *follow(void *path)
 {
-    (void)context;
-    vdbq_cluster_follow(end_of(1), test_path, 0, 1);
+    vdbq_cluster_follow(end_of(1), path != NULL ? path : test_path, 0, 1);
     return NULL;
 }
 
@@ -157,6 +157,75 @@ static void test_two(void **state)
     vdbq_close(db);
     vdbq_cluster_dismiss(end_of(0));
     pthread_join(other, NULL);
+}
+
+/* Runs a prepared query again, and compares its only number. */
+static void expect_again(vdbq_query *query, int64_t wanted)
+{
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), wanted);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+}
+
+static void remove_parts(const char *folder)
+{
+    static const char *const names[] = { "layout", "whole", "part.0",
+                                         "part.1" };
+    char path[160];
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+/* A query that was prepared while its join was co-located is run after changes, by which
+ * it is not so any more. */
+static void test_parts_change(void **state)
+{
+    static const char *const key = "a";
+    const struct vdbq_part_table hashed[] = { { "t", &key, 1 },
+                                              { "u", &key, 1 } };
+    char folder[128];
+    pthread_t other;
+    vdbq_query *join;
+    vdbq *db = open_table();
+    (void)state;
+    snprintf(folder, sizeof folder, "%s.parts", test_path);
+    assert_int_equal(vdbq_execute(db, "create table u as select a, s from t"),
+                     VDBQ_OK);
+    assert_int_equal(vdbq_cluster_distribute(db, folder, 2, hashed, 2),
+                     VDBQ_OK);
+    vdbq_close(db);
+    pthread_create(&other, NULL, follow, folder);
+    assert_int_equal(vdbq_open(folder, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "tablet_rows", "10"), VDBQ_OK);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_OK);
+    assert_int_equal(vdbq_tables(db), 2);
+    assert_string_equal(vdbq_cluster_parts(db, 0), "by hash (a) in 2 parts");
+    assert_int_equal(vdbq_prepare(db,
+                                  "select count(*) from t join u on t.a = u.a",
+                                  -1, &join, NULL),
+                     VDBQ_OK);
+    expect_again(join, 100);
+    assert_int_equal(vdbq_execute(db, "update u set a = 1 where a = 2"),
+                     VDBQ_OK);
+    expect_again(join, 100);
+    assert_int_equal(vdbq_tables(db), 2);
+    assert_non_null(strstr(vdbq_cluster_parts(db, 1), "has changed"));
+    assert_int_equal(
+        vdbq_execute(db, "insert into t values (1, 'x'), (7, 'x')"), VDBQ_OK);
+    expect_again(join, 103);
+    assert_int_equal(vdbq_execute(db, "begin; delete from t; rollback"),
+                     VDBQ_OK);
+    expect_again(join, 103);
+    vdbq_query_close(join);
+    vdbq_close(db);
+    vdbq_cluster_dismiss(end_of(0));
+    pthread_join(other, NULL);
+    remove_parts(folder);
 }
 
 /* Two queries are open: the second is rank 0's alone, with the same rows. */
@@ -379,6 +448,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_two, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_parts_change, make_way,
+                                        remove_way),
         cmocka_unit_test_setup_teardown(test_beside, make_way, remove_way),
         cmocka_unit_test_setup_teardown(test_other_build, make_way, remove_way),
         cmocka_unit_test_setup_teardown(test_other_device, make_way,
