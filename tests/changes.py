@@ -6,7 +6,8 @@
 
 A history is a sequence of changes and queries of one to three connections in
 one or two processes on one file, with transactions, processes that end, die
-and come again (differential/story.py). Every answer is compared with
+and come again (differential/story.py). With --parts the file becomes part
+files from time to time, and these become others. Every answer is compared with
 sqlite3's. A difference is cut down and printed as statements that can be run
 again. The last line is "N passed, N failed". The same options give the same
 histories, but for where a process dies.
@@ -42,6 +43,8 @@ def arguments():
     parser.add_argument('--reduce', type=float, default=20, help='seconds for each difference')
     parser.add_argument('--differences', type=int, default=10, help='end after so many')
     parser.add_argument('--columns', default=''.join(COLUMNS), help='their letters (%(default)s)')
+    parser.add_argument('--parts', type=int, default=0,
+                        help='of part files; as many as ranks, where BINARY has those')
     parser.add_argument('--print', action='store_true', help='the statements of each history')
     return parser.parse_args()
 

@@ -21,6 +21,7 @@ from .engines import STEPS_MAX, Died, Refused, rows_of
 from .tables import COLUMNS
 
 BATCH = 100      # statements that a shell gets at once
+LIFE = ('open', 'quit', 'kill', 'parts')  # steps in which processes come and go
 PARTS = ' ;; '   # between the statements of sqlite3 that stand for one of ours
 REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     # A row may be wrong in several ways: which one is told is each engine's.
@@ -42,6 +43,8 @@ class Step:
         change          a statement of a party
         open, quit      a process starts with settings, or ends
         kill            a process gets a statement of a party and dies meanwhile
+        parts           all processes end, and the database is put into part files: settings
+                        are of the shell that does it, and `letters` say how tables lie
     """
 
     def __init__(self, what, party, node=None, letters=(), settings=(), delay=0.0):
@@ -61,6 +64,8 @@ class Step:
             return f'-- {self.process}: {" ".join("=".join(s) for s in self.settings)}'
         if self.what == 'quit':
             return f'-- {self.process}: .quit'
+        if self.what == 'parts':
+            return f'.distribute FOLDER N {self.letters}'
         killed = f' -- killed after {self.delay:.4f} s' if self.what == 'kill' else ''
         return f'{self.node.sql("")};{killed}'
 
@@ -265,7 +270,7 @@ class History:
         self.folder = tempfile.mkdtemp(dir=options.folder)
         self.options, self.path = options, os.path.join(self.folder, 'test.vdb')
         self.peers = Peers(os.path.join(self.folder, 'test.sqlite'))
-        self.shells, self.waiting, self.at = {}, [], 0
+        self.shells, self.waiting, self.at, self.folders = {}, [], 0, 0
 
     def close(self):
         for shell in self.shells.values():
@@ -288,9 +293,9 @@ class History:
         self.at += 1
         if self.waiting and (step.process != self.waiting[0][1].process
                              or len(self.waiting) == BATCH
-                             or step.what in ('open', 'quit', 'kill')):
+                             or step.what in LIFE):
             self.flush()
-        if step.what in ('open', 'quit', 'kill'):
+        if step.what in LIFE:
             return self.life(step)
         try:
             wanted = self.peers.run(step.party, step.node.sql('sqlite'))
@@ -324,6 +329,8 @@ class History:
                 self.open(step)
             elif step.what == 'quit':
                 self.quit(step.process)
+            elif step.what == 'parts':
+                self.distribute(step)
             else:
                 return self.kill(step)
         except Died as death:
@@ -333,6 +340,18 @@ class History:
     def open(self, step):
         self.quit(step.process)
         self.shells[step.process] = Shell(self.options, self.path, step.settings)
+
+    def distribute(self, step):
+        for process in ('a', 'b'):
+            self.quit(process)
+        self.folders += 1
+        folder = os.path.join(self.folder, f'parts{self.folders}')
+        shell = Shell(self.options, self.path, step.settings)
+        said = shell.command(f".distribute '{folder}' {self.options.parts} {step.letters}")
+        shell.quit()
+        if said:
+            raise Wrong(self.at, 'not distributed', said.decode(errors='replace'))
+        self.path = folder
 
     def quit(self, process):
         if process in self.shells:

@@ -6,6 +6,7 @@ from .engines import Refused, some_settings
 from .history import Step
 from .nodes import Node
 from .subqueries import renamed
+from .tables import COLUMNS
 from .upserts import Upserts
 
 CASTS = (('a0',), ('a0',), ('a0', 'a1'), ('a0', 'b0'), ('a0', 'a1', 'b0'))
@@ -77,6 +78,8 @@ class Story:
             self.create_table() if self.may_write() else self.end_other()
         elif chance < 0.003:
             self.come_and_go()
+        elif self.options.parts and self.writer is None and chance < 0.015:
+            self.distribute()
         elif chance < 0.13:
             self.transaction()
         elif self.writer not in (None, self.party) and chance < 0.9:
@@ -149,6 +152,24 @@ class Story:
             self.lose(process)
         else:
             self.die(process)
+        self.look_everywhere()
+
+    def distribute(self):
+        """The database becomes part files, in which each table lies anyhow; all processes
+        come again."""
+        words = []
+        for name, shape in self.schema.tables.items():
+            keys = [c for c in shape.columns if COLUMNS[c][0] in 'IYT']
+            how = self.rng.choice(('', 'broadcast', 'hash', 'hash', 'hash'))
+            if how == 'broadcast':
+                words.append(name)
+            elif how == 'hash' and keys:
+                chosen = self.rng.sample(keys, self.rng.randrange(1, min(3, len(keys)) + 1))
+                words.append(f'{name} by hash ({", ".join(chosen)})')
+        self.do(Step('parts', self.party, letters=' '.join(words),
+                     settings=self.opening('a').settings))
+        for process in dict.fromkeys(party[0] for party in self.cast):
+            self.do(self.opening(process))
         self.look_everywhere()
 
     def die(self, process):
