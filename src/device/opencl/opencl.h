@@ -195,7 +195,10 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 
 /* Whether so many bytes that no driver pinned had better go through the relay. */
 bool opencl_relays(struct opencl *opencl, uint64_t size);
-/* Copies some of them, RELAY_PART_BYTES at most, and has them sent: they are the
+/* The part of a copy that follows so many of its bytes. */
+struct device_copy opencl_relay_part(const struct device_copy *copy,
+                                     uint64_t behind);
+/* Copies such a part, and has it sent: its bytes are the
  * caller's again. Waits for an earlier part. `*event`: of the command, the
  * caller's; NULL: it is not asked for. */
 enum vdbq_status opencl_relay(struct opencl *opencl, cl_command_queue queue,

@@ -103,19 +103,6 @@ enum vdbq_status opencl_job_start(struct device_job *job,
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
-/* The part of a copy behind so many bytes: all of it, unless it is relayed. */
-static struct device_copy part_of(const struct device_copy *copy,
-                                  uint64_t behind, bool relayed)
-{
-    uint64_t left = copy->size - behind;
-    struct device_copy part = *copy;
-
-    part.offset += behind;
-    part.bytes = (uint8_t *)copy->bytes + behind;
-    part.size = relayed && left > RELAY_PART_BYTES ? RELAY_PART_BYTES : left;
-    return part;
-}
-
 /* Puts a copy, `last` the job's last one, into the queue. */
 static enum vdbq_status copy_in(struct opencl_job *job,
                                 const struct device_copy *copy, bool last,
@@ -127,7 +114,7 @@ static enum vdbq_status copy_in(struct opencl_job *job,
     enum vdbq_status status = VDBQ_OK;
 
     for (uint64_t at = 0; at < copy->size && status == VDBQ_OK;) {
-        struct device_copy part = part_of(copy, at, relayed);
+        struct device_copy part = relayed ? opencl_relay_part(copy, at) : *copy;
         cl_event *event =
             span_event(&job->in, last && at + part.size == copy->size);
         at += part.size;

@@ -275,27 +275,22 @@ static enum vdbq_status wait_copy(struct opencl *opencl, cl_int code,
 }
 
 /* Writes many bytes by parts. */
-static enum vdbq_status write_relayed(struct device_memory *memory,
-                                      uint64_t offset, const uint8_t *bytes,
-                                      uint64_t size, struct error *error)
+static enum vdbq_status write_relayed(const struct device_copy *copy,
+                                      struct device_times *times,
+                                      struct error *error)
 {
-    struct opencl *opencl = opencl_of(memory);
+    struct opencl *opencl = opencl_of(copy->memory);
     enum vdbq_status status = VDBQ_OK;
 
-    for (uint64_t at = 0, some; at < size && status == VDBQ_OK; at += some) {
-        some = size - at < RELAY_PART_BYTES ? size - at : RELAY_PART_BYTES;
-        status =
-            opencl_relay(opencl, opencl->queues.run,
-                         &(struct device_copy){ .memory = memory,
-                                                .offset = offset + at,
-                                                .bytes = (uint8_t *)bytes + at,
-                                                .size = some },
-                         NULL, error);
+    for (uint64_t at = 0; at < copy->size && status == VDBQ_OK;) {
+        struct device_copy part = opencl_relay_part(copy, at);
+        at += part.size;
+        status = opencl_relay(opencl, opencl->queues.run, &part, NULL, error);
     }
-    if (status == VDBQ_OK)
-        status = opencl_check(opencl_calls.Finish(opencl->queues.run),
-                              "clFinish", error);
-    return status;
+    return status == VDBQ_OK
+               ? wait_copy(opencl, CL_SUCCESS, "clEnqueueWriteBuffer", NULL,
+                           &times->transfer_ns, error)
+               : status;
 }
 
 enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
@@ -308,7 +303,11 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
 
     times->bytes_in += size;
     if (!opencl->keeps_times && opencl_relays(opencl, size))
-        return write_relayed(memory, offset, bytes, size, error);
+        return write_relayed(&(struct device_copy){ .memory = memory,
+                                                    .offset = offset,
+                                                    .bytes = (void *)bytes,
+                                                    .size = size },
+                             times, error);
     code = opencl_calls.EnqueueWriteBuffer(
         opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_TRUE,
         offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);

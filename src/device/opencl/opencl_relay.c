@@ -62,6 +62,18 @@ static enum vdbq_status wait_for_part(cl_event *sent, struct error *error)
     return status;
 }
 
+struct device_copy opencl_relay_part(const struct device_copy *copy,
+                                     uint64_t behind)
+{
+    uint64_t left = copy->size - behind;
+    struct device_copy part = *copy;
+
+    part.offset += behind;
+    part.bytes = (uint8_t *)copy->bytes + behind;
+    part.size = left < RELAY_PART_BYTES ? left : RELAY_PART_BYTES;
+    return part;
+}
+
 enum vdbq_status opencl_relay(struct opencl *opencl, cl_command_queue queue,
                               const struct device_copy *part, cl_event *event,
                               struct error *error)
