@@ -21,6 +21,19 @@ static enum vdbq_status check_new_table(const struct transaction *transaction,
                                         const struct table *table,
                                         struct error *error);
 
+/* The next draft is the transaction's, if what it was to get is in it. */
+static enum vdbq_status take_made(struct transaction *transaction,
+                                  struct catalogue *next, bool made,
+                                  struct error *error)
+{
+    if (!made) {
+        catalogue_release(next); /* NULL: there was no memory for it */
+        return error_no_memory(error);
+    }
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
 enum vdbq_status transaction_create_table(struct transaction *transaction,
                                           const char *name,
                                           const struct column *columns,
@@ -65,12 +78,10 @@ enum vdbq_status transaction_constrain(struct transaction *transaction,
     if (count == 0)
         return VDBQ_OK;
     next = transaction_next(transaction, 0);
-    if (next == NULL || !catalogue_constrain(next, table_id, uniques, count)) {
-        catalogue_release(next);
-        return error_no_memory(error);
-    }
-    transaction_take(transaction, next);
-    return VDBQ_OK;
+    return take_made(transaction, next,
+                     next != NULL
+                         && catalogue_constrain(next, table_id, uniques, count),
+                     error);
 }
 
 enum vdbq_status transaction_add_checks(struct transaction *transaction,
@@ -84,12 +95,10 @@ enum vdbq_status transaction_add_checks(struct transaction *transaction,
     if (count == 0)
         return VDBQ_OK;
     next = transaction_next(transaction, 0);
-    if (next == NULL || !catalogue_add_checks(next, table_id, checks, count)) {
-        catalogue_release(next);
-        return error_no_memory(error);
-    }
-    transaction_take(transaction, next);
-    return VDBQ_OK;
+    return take_made(transaction, next,
+                     next != NULL
+                         && catalogue_add_checks(next, table_id, checks, count),
+                     error);
 }
 
 enum vdbq_status transaction_drop_table(struct transaction *transaction,
@@ -194,12 +203,8 @@ enum vdbq_status transaction_create_view(struct transaction *transaction,
     if (status != VDBQ_OK)
         return status;
     next = transaction_next(transaction, 1);
-    if (next == NULL || !catalogue_add_view(next, view)) {
-        catalogue_release(next);
-        return error_no_memory(error);
-    }
-    transaction_take(transaction, next);
-    return VDBQ_OK;
+    return take_made(transaction, next,
+                     next != NULL && catalogue_add_view(next, view), error);
 }
 
 enum vdbq_status transaction_drop_view(struct transaction *transaction,
@@ -310,12 +315,8 @@ static enum vdbq_status add_index(struct transaction *transaction,
     if (status != VDBQ_OK)
         return status;
     next = transaction_next(transaction, 1);
-    if (next == NULL || !catalogue_add_index(next, index)) {
-        catalogue_release(next);
-        return error_no_memory(error);
-    }
-    transaction_take(transaction, next);
-    return VDBQ_OK;
+    return take_made(transaction, next,
+                     next != NULL && catalogue_add_index(next, index), error);
 }
 
 enum vdbq_status transaction_create_index(struct transaction *transaction,
