@@ -41,6 +41,34 @@ static struct expression *number_of(struct binder *binder,
 
 /* ------------------------------------------------------------- of all rows -- */
 
+struct rows_fold fold_of_call(struct binder *binder, const struct call *call,
+                              enum window_function function, int type)
+{
+    const struct ast_expression *tree = call->tree;
+
+    return (struct rows_fold){
+        .function = function,
+        .type = type,
+        .filter = call->filter,
+        .order = call->within,
+        .partition = tree->over != NULL
+                         ? call->partition
+                         : VECTOR_IN(binder->arena, struct expression *),
+        .of_group = tree->over == NULL,
+        .at = tree->at
+    };
+}
+
+struct expression *fold_given(struct binder *binder, const struct call *call,
+                              struct expression *fold)
+{
+    const struct call first = { .tree = call->tree, .name = call->name };
+
+    return call->tree->over != NULL
+               ? fold
+               : bind_aggregate_part(binder, &first, AGGREGATE_FIRST, fold);
+}
+
 static enum window_function window_of(enum aggregate_function function)
 {
     switch (function) {
@@ -64,34 +92,23 @@ static bool fill_value(struct binder *binder, const struct call *call,
                        enum aggregate_function function, struct rows_fold *fold)
 {
     bool folds = window_is_fold(fold->function);
+    bool tells_apart =
+        function == AGGREGATE_MODE || (folds && call->tree->distinct);
 
     fold->value =
         folds ? number_of(binder, call, fold->type) : call->arguments[0];
-    if (function == AGGREGATE_MODE || (folds && call->tree->distinct))
-        fold->key = fold->value ? collation_own_key(binder, fold->value) : NULL;
-    return fold->value != NULL
-           && (fold->key != NULL
-               || !(function == AGGREGATE_MODE
-                    || (folds && call->tree->distinct)));
+    if (tells_apart && fold->value != NULL)
+        fold->key = collation_own_key(binder, fold->value);
+    return fold->value != NULL && (fold->key != NULL || !tells_apart);
 }
 
 static struct expression *fold_rows(struct binder *binder,
                                     const struct call *call,
                                     enum aggregate_function function)
 {
-    const struct ast_expression *tree = call->tree;
-    struct rows_fold fold = {
-        .function = window_of(function),
-        .type = function == AGGREGATE_PRODUCT ? VDBQ_DOUBLE : VDBQ_BIGINT,
-        .filter = call->filter,
-        .order = call->within,
-        .partition = tree->over != NULL
-                         ? call->partition
-                         : VECTOR_IN(binder->arena, struct expression *),
-        .of_group = tree->over == NULL,
-        .at = tree->at
-    };
-    struct call first = { .tree = tree, .name = call->name };
+    struct rows_fold fold =
+        fold_of_call(binder, call, window_of(function),
+                     function == AGGREGATE_PRODUCT ? VDBQ_DOUBLE : VDBQ_BIGINT);
     struct expression *e = NULL;
 
     if (!fill_value(binder, call, function, &fold))
@@ -99,9 +116,7 @@ static struct expression *fold_rows(struct binder *binder,
     e = window_is_fold(fold.function) ? rows_fold_make(binder, &fold)
         : function == AGGREGATE_MODE  ? rows_fold_mode(binder, &fold)
                                       : rows_fold_row(binder, &fold);
-    return tree->over != NULL
-               ? e
-               : bind_aggregate_part(binder, &first, AGGREGATE_FIRST, e);
+    return fold_given(binder, call, e);
 }
 
 /* -------------------------------------------------------- of other aggregates -- */

@@ -34,33 +34,22 @@ static struct expression *join_texts(struct binder *binder,
 {
     static const struct vdbq_text comma = { ",", 1 };
     const struct ast_expression *tree = call->tree;
-    struct rows_fold joined = {
-        .function = WINDOW_STRING_AGG,
-        .type = VDBQ_TEXT,
-        .value = expression_cast_plain(binder, call->arguments[0], VDBQ_TEXT,
-                                       tree->at),
-        .separator = call->count > 1 ? expression_cast_plain(
-                         binder, call->arguments[1], VDBQ_TEXT, tree->at)
-                                     : expression_text(binder, comma, tree->at),
-        .filter = call->filter,
-        .order = call->within,
-        .partition = tree->over != NULL
-                         ? call->partition
-                         : VECTOR_IN(binder->arena, struct expression *),
-        .of_group = tree->over == NULL,
-        .at = tree->at
-    };
+    struct rows_fold joined =
+        fold_of_call(binder, call, WINDOW_STRING_AGG, VDBQ_TEXT);
     struct expression *e = NULL;
-    struct call first = { .tree = call->tree, .name = call->name };
 
+    joined.value =
+        expression_cast_plain(binder, call->arguments[0], VDBQ_TEXT, tree->at);
+    joined.separator = call->count > 1
+                           ? expression_cast_plain(binder, call->arguments[1],
+                                                   VDBQ_TEXT, tree->at)
+                           : expression_text(binder, comma, tree->at);
     if (tree->distinct)
         joined.key = collation_own_key(binder, call->arguments[0]);
     if (joined.value != NULL && joined.separator != NULL
         && (joined.key != NULL || !tree->distinct))
         e = rows_fold_make(binder, &joined);
-    return tree->over != NULL
-               ? e
-               : bind_aggregate_part(binder, &first, AGGREGATE_FIRST, e);
+    return fold_given(binder, call, e);
 }
 
 struct expression *bind_string_agg(struct binder *binder,

@@ -7,6 +7,7 @@
 #define VDBQ_PLAN_CALL_CALL_H
 
 #include "plan/tree/expression.h"
+#include "plan/operator/rows_fold.h"
 
 struct binder;
 
@@ -62,7 +63,13 @@ struct expression *bind_covariance(struct binder *binder,
 struct expression *bind_string_agg(struct binder *binder,
                                    const struct call *call);
 
-/* bind_fold.c: what is made of all rows of a group, by windows or by other
+/* bind_fold.c: a fold of the rows that a call is of, without a value; and what the call
+ * gives of it: OVER the fold, else what it is in the group's first row. */
+struct rows_fold fold_of_call(struct binder *binder, const struct call *call,
+                              enum window_function function, int type);
+struct expression *fold_given(struct binder *binder, const struct call *call,
+                              struct expression *fold);
+/* The same: what is made of all rows of a group, by windows or by other
  * aggregates: LAST_ROW to APPROX_COUNT_DISTINCT, and with an ORDER BY in the call
  * FIRST_ROW and ANY_VALUE. NULL: a failure. */
 struct expression *bind_fold(struct binder *binder, const struct call *call,
