@@ -16,10 +16,17 @@ static u32 state_of(volatile GLOBAL const u32 *other)
     return state;
 }
 
+/*
+ * sum_up_to(): the counts of the items before this one, and with them.
+ * rows_before(): the rows that the steps before this one kept. Each of some items looks
+ * at one of them, the first at the nearest; those up to the nearest of which the end
+ * is known add up. All groups do so at once, instead of one after another
+ * (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+ * Look-back).
+ */
 #if WARP > 1
 
-/* The counts of the items before this one, and with them: within a warp by its
- * own words, then with those of the warps before. */
+/* Within a warp by its own words, then with those of the warps before. */
 static u32 sum_up_to(struct machine *m, u32 count)
 {
     u32 lane = m->item % WARP, warp = m->item / WARP, sum = count;
@@ -36,11 +43,7 @@ static u32 sum_up_to(struct machine *m, u32 count)
     return sum;
 }
 
-/* The rows that the steps before this one kept. The first warp looks at as many
- * of them at once, its first item at the nearest; those up to the nearest of which the
- * end is known add up. All groups do so at once, instead of one after another
- * (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
- * Look-back). */
+/* The first warp looks. */
 static u32 rows_before(struct machine *m)
 {
     if (m->item < WARP) {
@@ -63,9 +66,8 @@ static u32 rows_before(struct machine *m)
 
 #else
 
-/* The counts of the items before this one, and with them. Every round each
- * item adds three neighbours, four times as far away as in the last; two
- * buffers make one barrier a round enough. */
+/* Every round each item adds three neighbours, four times as far away as in
+ * the last; two buffers make one barrier a round enough. */
 static u32 sum_up_to(struct machine *m, u32 count)
 {
     u32 item = m->item, sum = count;
@@ -83,11 +85,7 @@ static u32 sum_up_to(struct machine *m, u32 count)
     return sum;
 }
 
-/* The rows that the steps before this one kept. Each of some items looks at
- * one of them, the first at the nearest; those up to the nearest of which the
- * end is known add up. All groups do so at once, instead of one after another
- * (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
- * Look-back). */
+/* The first VDBQ_LOOK_BACK items look. */
 static u32 rows_before(struct machine *m)
 {
     volatile LOCAL u32 *nearest = &m->shared->nearest;
