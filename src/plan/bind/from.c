@@ -12,11 +12,12 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/from_leaf.h"
+#include "plan/bind/from_file.h"
 #include "plan/call/names.h"
 #include "plan/bind/query.h"
 #include "plan/bind/recursive.h"
 #include "plan/bind/scope.h"
+#include "plan/bind/series.h"
 #include "plan/bind/using.h"
 #include "plan/make/common.h"
 #include "plan/make/fold.h"
@@ -301,7 +302,7 @@ static unsigned bind_arguments(struct binder *binder,
 
     scope_enter(binder, &scope);
     binder->constants = true;
-    for (; value != NULL && count < LEAF_ARGUMENTS_MAX; value = value->next) {
+    for (; value != NULL && count < SERIES_ARGUMENTS_MAX; value = value->next) {
         arguments[count] = bind_expression(binder, value->expression);
         if (arguments[count] == NULL)
             break;
@@ -309,8 +310,8 @@ static unsigned bind_arguments(struct binder *binder,
     }
     scope_leave(binder, &scope);
     binder->constants = constants;
-    if (value != NULL && count == LEAF_ARGUMENTS_MAX)
-        leaf_refuse(binder, tree);
+    if (value != NULL && count == SERIES_ARGUMENTS_MAX)
+        series_refuse(binder, tree);
     return value == NULL ? count : 0;
 }
 
@@ -320,12 +321,12 @@ static enum vdbq_status collect_call(struct binder *binder,
                                      const struct ast_from *tree,
                                      struct from *from)
 {
-    struct expression *arguments[LEAF_ARGUMENTS_MAX];
+    struct expression *arguments[SERIES_ARGUMENTS_MAX];
     unsigned first = binder->scope->node->column_count,
              count = bind_arguments(binder, tree, arguments);
     const char *alias = tree->alias.text, *name = tree->name.text;
     struct node *node =
-        count > 0 ? leaf_series(binder, tree, arguments, count) : NULL;
+        count > 0 ? series_bind(binder, tree, arguments, count) : NULL;
     enum vdbq_status status;
 
     if (node != NULL && tree->columns != NULL)
@@ -358,9 +359,9 @@ static enum vdbq_status collect_leaf(struct binder *binder,
     case AST_FROM_CALL:
         return collect_call(binder, tree, from);
     default:
-        node = leaf_file(binder, tree);
+        node = from_file(binder, tree);
         if (alias == NULL)
-            alias = leaf_file_alias(binder, tree->file);
+            alias = from_file_alias(binder, tree->file);
     }
     if (tree->columns != NULL)
         node = rename_columns(binder, node, tree->columns, tree->column_count,
