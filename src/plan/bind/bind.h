@@ -48,6 +48,9 @@ struct expression *bind_function(struct binder *binder,
 typedef struct expression *(*expression_binder)(
     struct binder *binder, const struct ast_expression *tree);
 bool interval_stands_in(const struct ast_expression *tree);
+/* Whether a tree is an interval of a number of units that is written there. */
+bool interval_alone(const struct ast_expression *tree, enum ast_unit *unit,
+                    int64_t *count);
 struct expression *interval_operator(struct binder *binder,
                                      const struct ast_expression *tree,
                                      expression_binder bind);

@@ -293,7 +293,7 @@ static struct node *bind_name(struct binder *binder,
 /* The arguments of a function, which see no columns. Their number; 0: a failure. */
 static unsigned bind_arguments(struct binder *binder,
                                const struct ast_from *tree,
-                               struct expression **arguments)
+                               struct series_argument *arguments)
 {
     const struct ast_value *value = tree->arguments;
     bool constants = binder->constants;
@@ -303,8 +303,11 @@ static unsigned bind_arguments(struct binder *binder,
     scope_enter(binder, &scope);
     binder->constants = true;
     for (; value != NULL && count < SERIES_ARGUMENTS_MAX; value = value->next) {
-        arguments[count] = bind_expression(binder, value->expression);
-        if (arguments[count] == NULL)
+        struct series_argument *one = &arguments[count];
+        *one = (struct series_argument){ 0 };
+        if (!interval_alone(value->expression, &one->unit, &one->units)
+            && (one->value = bind_expression(binder, value->expression))
+                   == NULL)
             break;
         count++;
     }
@@ -321,7 +324,7 @@ static enum vdbq_status collect_call(struct binder *binder,
                                      const struct ast_from *tree,
                                      struct from *from)
 {
-    struct expression *arguments[SERIES_ARGUMENTS_MAX];
+    struct series_argument arguments[SERIES_ARGUMENTS_MAX];
     unsigned first = binder->scope->node->column_count,
              count = bind_arguments(binder, tree, arguments);
     const char *alias = tree->alias.text, *name = tree->name.text;

@@ -132,6 +132,24 @@ bool interval_stands_in(const struct ast_expression *tree)
            && (read(tree->right, &said) || read(tree->left, &said));
 }
 
+/* to_days(3) is one, too. */
+bool interval_alone(const struct ast_expression *tree, enum ast_unit *unit,
+                    int64_t *count)
+{
+    struct said said;
+
+    if (!read_single(tree, &said))
+        return false;
+    if (said.times[0] != NULL
+        && (said.times[0]->kind != AST_INTEGER
+            || __builtin_mul_overflow(said.count, said.times[0]->integer,
+                                      &said.count)))
+        return false;
+    *unit = said.unit;
+    *count = said.count;
+    return true;
+}
+
 struct expression *interval_operator(struct binder *binder,
                                      const struct ast_expression *tree,
                                      expression_binder bind)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The series generate_series(a, b, step), which ends with b, and range(a, b, step),
- * which ends before it. A short one is rows of VALUES. Of a long one numbers are made as
+ * Series of numbers. A short one is rows of VALUES. Of a long one numbers are made as
  * they are asked for: it is a grid of two short ones, the numbers that blocks of rows
  * begin with and the distances within a block, whose sums come in the series' order.
  */
 #include "plan/bind/series.h"
 
+#include <string.h>
+
+#include "base/hostile.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "plan/make/arithmetic.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
@@ -17,40 +20,37 @@
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
 
-enum { VALUES_MAX = 1 << 16 }; /* rows of a short one */
+/* Rows of a short one. Of 9 and more no distance in a block is too large for 64 bits. */
+enum { VALUES_MAX = HOSTILE(8, 1 << 16) };
 /* So that neither part of a grid is longer than 2^20. */
 #define ROWS_MAX (UINT64_C(1) << 40)
-
-struct series {
-    bool ends;  /* with `end` itself: generate_series */
-    bool empty; /* a bound or the step is NULL        */
-    int64_t begin, end, step;
-    struct position at;
-};
 
 void series_refuse(struct binder *binder, const struct ast_from *tree)
 {
     error_at(binder->error, VDBQ_UNKNOWN, tree->name.at,
              "there is no function %s with these arguments in FROM",
              tree->name.text);
-    error_hint(binder->error,
-               "generate_series(first, last, step) and range(first, end, step) "
-               "are there, of constant whole numbers; the first one and the "
-               "step may be left out");
+    error_hint(
+        binder->error,
+        "generate_series(first, last, step) and range(first, end, step) "
+        "are there, of constant whole numbers, where the first one and "
+        "the step may be left out, or of dates or times and an INTERVAL");
 }
 
-/* False: an argument is no constant whole number, or the step is 0. */
-static bool read_series(struct binder *binder, const struct ast_from *tree,
-                        struct expression *const *arguments, unsigned count,
-                        struct series *series)
+/* False: an argument is no constant whole number. */
+static bool read_numbers(struct binder *binder, const struct ast_from *tree,
+                         const struct series_argument *arguments,
+                         unsigned count, struct series *series)
 {
     int64_t values[SERIES_ARGUMENTS_MAX] = { 0 };
 
     for (unsigned i = 0; i < count; i++) {
-        const struct expression *e = expression_known(binder, arguments[i]);
-        if (e == NULL)
+        const struct expression *e =
+            arguments[i].value ? expression_known(binder, arguments[i].value)
+                               : NULL;
+        if (arguments[i].value != NULL && e == NULL)
             return false;
-        if (e->kind != EXPRESSION_CONSTANT
+        if (e == NULL || e->kind != EXPRESSION_CONSTANT
             || (!e->constant.null && !is_integer(e->type)))
             return series_refuse(binder, tree), false;
         series->empty |= e->constant.null;
@@ -59,11 +59,7 @@ static bool read_series(struct binder *binder, const struct ast_from *tree,
     series->begin = count > 1 ? values[0] : 0;
     series->end = values[count > 1];
     series->step = count > 2 ? values[2] : 1;
-    if (series->step != 0 || series->empty)
-        return true;
-    error_at(binder->error, VDBQ_RANGE, tree->name.at, "the step of %s is 0",
-             tree->name.text);
-    return false;
+    return true;
 }
 
 /* How many numbers it has; UINT64_MAX, too, where they are one more than that. */
@@ -82,21 +78,32 @@ static uint64_t series_count(const struct series *series)
     return steps == UINT64_MAX ? steps : steps + 1;
 }
 
-/* `begin`, `begin + step` and so on as rows of constants; NULL: no memory. */
-static struct node *series_values(struct binder *binder, int64_t begin,
-                                  uint64_t step, size_t rows)
+struct node *series_listed(struct binder *binder, const int64_t *numbers,
+                           size_t rows)
 {
     struct vdbq_vector *values = arena_alloc(binder->arena, sizeof *values);
     const struct node_column column = { .name = "", .type = VDBQ_BIGINT };
-    int64_t *numbers;
 
     if (values == NULL
         || !constants_room(binder->arena, VDBQ_BIGINT, rows, values))
         return error_no_memory(binder->error), NULL;
-    numbers = (int64_t *)(uintptr_t)values->values;
+    if (rows > 0)
+        memcpy((void *)(uintptr_t)values->values, numbers,
+               rows * sizeof *numbers);
+    return node_values(binder, &column, 1, values, rows);
+}
+
+/* `begin`, `begin + step` and so on as rows of constants; NULL: no memory. */
+static struct node *counted(struct binder *binder, int64_t begin, uint64_t step,
+                            size_t rows)
+{
+    int64_t *numbers = arena_alloc(binder->arena, (rows + 1) * sizeof *numbers);
+
+    if (numbers == NULL)
+        return error_no_memory(binder->error), NULL;
     for (size_t i = 0; i < rows; i++)
         numbers[i] = (int64_t)((uint64_t)begin + i * step);
-    return node_values(binder, &column, 1, values, rows);
+    return series_listed(binder, numbers, rows);
 }
 
 /* ---------------------------------------------------------- a long one -- */
@@ -117,8 +124,7 @@ static struct grid grid_of(uint64_t rows)
     return grid;
 }
 
-/* Where a row is in its block, or in which block, counted in steps of so many, compared
- * with a number that the column has. */
+/* A column of one of both parts, compared with a number of 64 bits. */
 static struct expression *compare(struct binder *binder,
                                   const struct node *product, unsigned column,
                                   enum ast_operator operator, uint64_t number,
@@ -134,77 +140,100 @@ static struct expression *compare(struct binder *binder,
 static struct expression *ends_with(struct binder *binder,
                                     const struct node *product,
                                     const struct series *series,
-                                    struct grid grid)
+                                    struct grid grid, struct position at)
 {
-    const struct ast_expression place = { .at = series->at };
+    const struct ast_expression place = { .at = at };
     uint64_t step = (uint64_t)series->step,
              block = (uint64_t)(grid.blocks - 1) * grid.width * step;
-    struct expression *before =
-        compare(binder, product, 0, AST_NEQ, (uint64_t)series->begin + block,
-                series->at);
+    struct expression *before = compare(binder, product, 0, AST_NEQ,
+                                        (uint64_t)series->begin + block, at);
     struct expression *within =
         compare(binder, product, 1, series->step > 0 ? AST_LE : AST_GE,
-                (grid.last - 1) * step, series->at);
+                (grid.last - 1) * step, at);
 
     return before && within
                ? expression_logic(binder, AST_OR, before, within, &place)
                : NULL;
 }
 
-static struct node *series_grid(struct binder *binder,
-                                const struct series *series, uint64_t rows)
+/* Each number that a block begins with beside each distance; NULL: no memory. */
+static struct node *grid_product(struct binder *binder,
+                                 const struct series *series, struct grid grid)
 {
-    const struct ast_expression place = { .at = series->at };
-    struct grid grid = grid_of(rows);
     uint64_t step = (uint64_t)series->step;
     struct node *parts[] = {
-        series_values(binder, series->begin, grid.width * step, grid.blocks),
-        series_values(binder, 0, step, grid.width),
+        counted(binder, series->begin, grid.width * step, grid.blocks),
+        counted(binder, 0, step, grid.width),
     };
-    const struct vector both = { .items = (void *)parts,
-                                 .count = 2,
-                                 .width = sizeof *parts };
-    struct node *product =
-        parts[0] && parts[1]
-            ? node_product(binder, &both, &(struct vector){ 0 })
-            : NULL;
-    struct expression *sides[2], *sum, *where = NULL;
+    const struct vector both = VECTOR_OF(parts, 2);
 
-    if (product == NULL)
-        return NULL;
-    for (unsigned i = 0; i < 2; i++)
-        sides[i] = node_column(binder, product, i, series->at);
-    sum =
-        sides[0] && sides[1]
-            ? expression_arithmetic(binder, AST_ADD, sides[0], sides[1], &place)
-            : NULL;
-    if (grid.last < grid.width)
-        where = ends_with(binder, product, series, grid);
-    if (sum == NULL || (grid.last < grid.width && where == NULL))
-        return NULL;
-    return node_select(binder, product, where, &sum, NULL, 1);
+    return parts[0] && parts[1]
+               ? node_product(binder, &both, &(struct vector){ 0 })
+               : NULL;
 }
 
-struct node *series_bind(struct binder *binder, const struct ast_from *tree,
-                         struct expression *const *arguments, unsigned count)
+static struct expression *
+grid_sum(struct binder *binder, const struct node *product, struct position at)
 {
-    struct series series = { .ends =
-                                 name_equal(tree->name.text, "generate_series"),
-                             .at = tree->name.at };
+    const struct ast_expression place = { .at = at };
+    struct expression *begin = node_column(binder, product, 0, at);
+    struct expression *distance = node_column(binder, product, 1, at);
+
+    return begin && distance
+               ? expression_arithmetic(binder, AST_ADD, begin, distance, &place)
+               : NULL;
+}
+
+static struct node *series_grid(struct binder *binder,
+                                const struct series *series, uint64_t rows,
+                                struct position at)
+{
+    struct grid grid = grid_of(rows);
+    bool whole = grid.last == grid.width;
+    struct node *product = grid_product(binder, series, grid);
+    struct expression *sum = product ? grid_sum(binder, product, at) : NULL;
+    struct expression *where =
+        sum && !whole ? ends_with(binder, product, series, grid, at) : NULL;
+
+    return sum && (whole || where)
+               ? node_select(binder, product, where, &sum, NULL, 1)
+               : NULL;
+}
+
+struct node *series_rows(struct binder *binder, const struct ast_from *tree,
+                         const struct series *series)
+{
     uint64_t rows;
 
-    if (!series.ends && !name_equal(tree->name.text, "range"))
-        return series_refuse(binder, tree), NULL;
-    if (!read_series(binder, tree, arguments, count, &series))
+    if (series->step == 0 && !series->empty) {
+        error_at(binder->error, VDBQ_RANGE, tree->name.at,
+                 "the step of %s is 0", tree->name.text);
         return NULL;
-    rows = series_count(&series);
+    }
+    rows = series_count(series);
     if (rows <= VALUES_MAX)
-        return series_values(binder, series.begin, (uint64_t)series.step,
-                             (size_t)rows);
+        return counted(binder, series->begin, (uint64_t)series->step,
+                       (size_t)rows);
     if (rows <= ROWS_MAX)
-        return series_grid(binder, &series, rows);
+        return series_grid(binder, series, rows, tree->name.at);
     error_at(binder->error, VDBQ_LIMIT, tree->name.at,
              "%s has %llu rows; at most %llu are allowed", tree->name.text,
              (unsigned long long)rows, (unsigned long long)ROWS_MAX);
     return NULL;
+}
+
+struct node *series_bind(struct binder *binder, const struct ast_from *tree,
+                         const struct series_argument *arguments,
+                         unsigned count)
+{
+    struct series series = { .ends = name_equal(tree->name.text,
+                                                "generate_series") };
+
+    if (!series.ends && !name_equal(tree->name.text, "range"))
+        return series_refuse(binder, tree), NULL;
+    if (series_is_time(arguments, count))
+        return series_time(binder, tree, arguments);
+    return read_numbers(binder, tree, arguments, count, &series)
+               ? series_rows(binder, tree, &series)
+               : NULL;
 }
