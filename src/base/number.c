@@ -38,20 +38,30 @@ static size_t from_double(double value, bool single, char *room);
 
 /* ------------------------------------------------------------ to text -- */
 
+/* Writes a number below 100 in front of `at`; returns where it begins. */
+static char *put_pair(char *at, unsigned pair)
+{
+    at[-1] = (char)('0' + pair % 10);
+    at[-2] = (char)('0' + pair / 10);
+    return at - 2;
+}
+
 size_t text_from_digits(uint64_t number, unsigned width, char fill, char *room)
 {
     char digits[TEXT_DIGITS_MAX];
-    unsigned count = 0;
+    char *end = digits + sizeof digits, *at = end;
 
     assert(width <= sizeof digits);
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (count < width)
-        digits[count++] = fill;
-    for (unsigned i = 0; i < count; i++)
-        room[i] = digits[count - 1 - i];
-    return count;
+    for (; number >= 100; number /= 100)
+        at = put_pair(at, (unsigned)(number % 100));
+    if (number >= 10)
+        at = put_pair(at, (unsigned)number);
+    else
+        *--at = (char)('0' + number);
+    while (at > end - width)
+        *--at = fill;
+    memcpy(room, at, (size_t)(end - at));
+    return (size_t)(end - at);
 }
 
 size_t text_from_double(double value, char *room)

@@ -26,7 +26,9 @@ enum {
     SLOTS_MAX = HOSTILE(2, 1 << 18),   /* ... likewise                   */
     TRIES =
         HOSTILE(8, 1 << 13), /* texts after which a full table is judged ... */
-    MET_LEAST = 8            /* ... by whether one in so many came before    */
+    TRIES_GIVEN =
+        HOSTILE(4, 1 << 10), /* ... and any one, of texts to be given */
+    MET_LEAST = 8 /* ... by whether one in so many came before               */
 };
 
 /* The text that came last of those whose hashes end alike. */
@@ -153,13 +155,14 @@ static bool grow_slots(struct gather *gather)
 }
 
 /* Whether a table that grows no more is asked further, now and then; one that is not
- * goes. */
+ * goes. It saves copies alone where texts are to be given, so that any is judged. */
 static void judge(struct gather *gather)
 {
-    if (gather->is_off || gather->asked < TRIES)
+    uint32_t tries = gather->is_given ? TRIES_GIVEN : TRIES;
+    if (gather->is_off || gather->asked < tries)
         return;
-    gather->is_off =
-        gather->slot_count >= SLOTS_MAX && gather->met < TRIES / MET_LEAST;
+    gather->is_off = (gather->is_given || gather->slot_count >= SLOTS_MAX)
+                     && gather->met < tries / MET_LEAST;
     gather->asked = gather->met = 0;
     if (gather->is_off) {
         memory_release(gather->slots);
@@ -202,9 +205,11 @@ static bool append(struct gather *gather, struct vdbq_text text, uint64_t hash)
 
 bool gather_add(struct gather *gather, struct vdbq_text text, uint32_t *place)
 {
-    uint64_t hash = XXH3_64bits(text.bytes, text.length);
     if (!prepare(gather))
         return false;
+    uint64_t hash = gather->is_off && gather->is_given
+                        ? 0
+                        : XXH3_64bits(text.bytes, text.length);
     if (!gather->is_off && find_lately(gather, text, hash, place))
         return true;
     if (!append(gather, text, hash))

@@ -26,8 +26,11 @@ struct gather {
     uint32_t asked, met;       /* texts since it was last judged, and those that
                                   came before                              */
     bool is_off;               /* few come again: the slots are not asked    */
-    struct vector blocks;      /* of void *, paged: the texts' bytes         */
-    size_t left, block_bytes;  /* of the last one; and all of it             */
+    bool
+        is_given; /* who makes it sets this where nobody will compare the words:
+                      a text that is not looked for needs no hash then         */
+    struct vector blocks;     /* of void *, paged: the texts' bytes         */
+    size_t left, block_bytes; /* of the last one; and all of it             */
     uint32_t *numbers; /* of each place, once they are put together; paged   */
 };
 

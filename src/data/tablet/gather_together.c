@@ -357,6 +357,7 @@ struct dictionary *gather_together(struct gather *gathers, unsigned count,
                             .threads = threads };
     assert(count > 0 && count <= PARALLEL_THREADS_MAX);
     for (unsigned i = 0; i < count; i++) {
+        assert(!gathers[i].is_given || use <= TEXTS_GIVEN);
         all.parts[i].first = all.texts;
         all.texts += gathers[i].count;
     }

@@ -21,7 +21,9 @@ enum {
     BESIDE_BYTES = 192, /* what functions take for a row while they compute it:
                           its texts, what they remember of it */
     PORTION_PART = 2,   /* of the room that a portion takes */
-    PORTION_ROWS = HOSTILE(2, 1 << 10) /* of a portion, at least */
+    PORTION_ROWS = HOSTILE(2, 1 << 10), /* of a portion, at least           */
+    PASSING_ROWS = HOSTILE(4, 1 << 15) /* of a thread, of a portion that passes:
+                                          its texts stay in the caches        */
 };
 
 struct map_stream {
@@ -102,11 +104,15 @@ static uint64_t bytes_of(const struct map_stream *map, uint64_t rows)
     return rows * spill_row_bytes(step->columns, step->column_count, NULL);
 }
 
-/* How many rows a portion has: those that take a part of the memory there is. */
+/* How many rows a portion has: those that take a part of the memory there is. One
+ * that passes has no more than the caches of all threads hold. */
 static uint64_t choose_portion(const struct map_stream *map)
 {
     uint64_t bytes = account_room(&map->head.memory) / PORTION_PART;
     uint64_t rows = bytes / (bytes_of(map, 1) + BESIDE_BYTES);
+    uint64_t most = (uint64_t)stream_threads(map->head.params) * PASSING_ROWS;
+    if (!map->whole && rows > most)
+        rows = most;
     return rows > PORTION_ROWS ? rows : PORTION_ROWS;
 }
 
@@ -167,8 +173,10 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
                                            function_count(map), error);
     if (status == VDBQ_OK)
         status = read_lookups(map, error);
-    map->portion_rows = choose_portion(map);
+    for (unsigned i = 0; i < function_count(map); i++)
+        map->texts[i].is_given = asked(map, i) <= TEXTS_GIVEN;
     map->whole = needs_words(map);
+    map->portion_rows = choose_portion(map);
     if (status == VDBQ_OK && map->whole)
         status = compute_all(map, error);
     return status;

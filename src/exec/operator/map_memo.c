@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments are equal where all their bits are, or where both are NULL: numbers
- * of texts stand for the texts. */
+/* Arguments are equal where all their bits are: numbers of texts stand for the
+ * texts. A row with a NULL is not asked for, since it costs no call. */
 #include "exec/operator/map_memo.h"
 
 #include <assert.h>
@@ -25,13 +25,20 @@ void map_memo_finish(struct map_memo *memo)
     memory_release(memo->slots);
 }
 
-/* The bits of a row's argument; of NULL those of none. */
+/* The bits of a row's argument. */
 static uint64_t bits_of(const struct row_set_column *column, uint64_t row)
 {
-    return row_set_is_null(column, row) ? 0
-           : column->width == sizeof(uint32_t)
+    return column->width == sizeof(uint32_t)
                ? ((const uint32_t *)column->values)[row]
                : ((const uint64_t *)column->values)[row];
+}
+
+static bool has_null(const struct map_memo *memo, uint64_t row)
+{
+    for (unsigned i = 0; i < memo->count; i++)
+        if (row_set_is_null(&memo->arguments[i], row))
+            return true;
+    return false;
 }
 
 static uint64_t hash_of(const struct map_memo *memo, uint64_t row)
@@ -44,12 +51,9 @@ static uint64_t hash_of(const struct map_memo *memo, uint64_t row)
 
 static bool are_equal(const struct map_memo *memo, uint64_t a, uint64_t b)
 {
-    for (unsigned i = 0; i < memo->count; i++) {
-        const struct row_set_column *column = &memo->arguments[i];
-        if (bits_of(column, a) != bits_of(column, b)
-            || row_set_is_null(column, a) != row_set_is_null(column, b))
+    for (unsigned i = 0; i < memo->count; i++)
+        if (bits_of(&memo->arguments[i], a) != bits_of(&memo->arguments[i], b))
             return false;
-    }
     return true;
 }
 
@@ -96,7 +100,7 @@ static void judge(struct map_memo *memo)
 
 uint64_t map_memo_find(struct map_memo *memo, uint64_t row)
 {
-    if (memo->is_off)
+    if (memo->is_off || has_null(memo, row))
         return row;
     grow(memo);
     judge(memo);

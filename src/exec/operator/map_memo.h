@@ -13,8 +13,8 @@ enum {
     MAP_MEMO_FIRST = HOSTILE(1, 1 << 11), /* slots at first ...             */
     MAP_MEMO_MOST = HOSTILE(4, 1 << 19),  /* ... and at most; powers of two */
     MAP_MEMO_JUDGED =
-        HOSTILE(2, 1 << 14), /* slots from which on it grows ... */
-    MAP_MEMO_HOPE = 64,    /* ... where at least one row in so many is known  */
+        HOSTILE(2, 1 << 12), /* slots from which on it grows ... */
+    MAP_MEMO_HOPE = 128,   /* ... where at least one row in so many is known  */
     MAP_MEMO_TRIES = 8192, /* rows after which it is given up, when it grows no
                               more ...                                      */
     MAP_MEMO_LEAST = 4     /* ... where fewer than one in so many is known  */
@@ -38,8 +38,8 @@ bool map_memo_init(struct map_memo *memo,
                    const struct row_set_column *arguments, unsigned count);
 void map_memo_finish(struct map_memo *memo);
 
-/* An earlier row of the batch with the same arguments; the row itself, which is
- * kept: none is known. */
+/* An earlier row of the batch with the same arguments; the row itself: none is
+ * known, or one of them is NULL. */
 uint64_t map_memo_find(struct map_memo *memo, uint64_t row);
 
 #endif

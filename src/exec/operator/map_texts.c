@@ -27,8 +27,10 @@ void map_texts_finish(struct map_texts *texts)
 struct gather *map_texts_gathers(struct map_texts *texts, unsigned count)
 {
     assert(count > 0 && count <= PARALLEL_THREADS_MAX);
-    for (; texts->count < count; texts->count++)
+    for (; texts->count < count; texts->count++) {
         gather_init(&texts->gathers[texts->count]);
+        texts->gathers[texts->count].is_given = texts->is_given;
+    }
     return texts->gathers;
 }
 

@@ -24,6 +24,7 @@ struct map_texts {
     struct map_firsts firsts[PARALLEL_THREADS_MAX]; /* likewise */
     struct map_bests bests[PARALLEL_THREADS_MAX];   /* likewise */
     unsigned count;          /* of those that have been used */
+    bool is_given;           /* nobody compares the words (gather.h); stays */
     struct vector stretches; /* of struct map_stretch, in order */
     uint64_t rows;           /* of all stretches */
     uint64_t followed;       /* of them: map_texts_follow() was called for */
