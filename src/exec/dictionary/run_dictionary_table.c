@@ -79,6 +79,7 @@ static void compute_word(struct working *working, uint32_t word,
         function_lookup_call(lookup, working->arguments, text, &working->arena,
                              &value, &working->refused);
     put_result(working->filling->call, word, status, &value);
+    arena_empty(&working->arena);
     working->starved = status == VDBQ_NO_MEMORY;
 }
 

@@ -257,3 +257,41 @@ bool lookup_make(struct binder *binder, const struct function *function,
     text_finish(&writing.text);
     return done;
 }
+
+/* A look-up that gives what `e` does, by the call that was written; NULL: a
+ * failure. */
+static struct expression *make_nested(struct binder *binder,
+                                      const struct expression *e,
+                                      const struct writing *writing)
+{
+    struct expression *made =
+        expression_new(binder, EXPRESSION_LOOKUP, e->type, e->at);
+    if (made == NULL)
+        return NULL;
+    *made = *e;
+    made->left = writing->open;
+    made->lookup.depth = writing->depth;
+    made->lookup.nulls = writing->nulls;
+    made->lookup.fails = writing->fails;
+    made->lookup.call =
+        arena_copy(binder->arena, writing->text.bytes, writing->text.length);
+    if (made->lookup.call == NULL)
+        return error_no_memory(binder->error), NULL;
+    return made;
+}
+
+bool lookup_nest(struct binder *binder, const struct expression *e,
+                 struct expression **made)
+{
+    struct writing writing = { 0 };
+    bool fits = write_nested(&writing, e, 0), done = true;
+    *made = NULL;
+    if (fits && writing.text.failed)
+        done = error_no_memory(binder->error) == VDBQ_OK;
+    else if (fits) {
+        *made = make_nested(binder, e, &writing);
+        done = *made != NULL;
+    }
+    text_finish(&writing.text);
+    return done;
+}

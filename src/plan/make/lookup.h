@@ -18,5 +18,9 @@ bool lookup_is_constant(const struct expression *e);
 bool lookup_make(struct binder *binder, const struct function *function,
                  struct expression *const *arguments, unsigned count,
                  struct position at, struct expression **made);
+/* A look-up of what another one gives, as one look-up of that one's column; `*made`
+ * NULL: it cannot be written so. False: a failure. */
+bool lookup_nest(struct binder *binder, const struct expression *e,
+                 struct expression **made);
 
 #endif

@@ -38,6 +38,7 @@
 #include "plan/simplify/group_firsts.h"
 #include "plan/simplify/group_key.h"
 #include "plan/simplify/late_calls.h"
+#include "plan/simplify/nested_calls.h"
 #include "plan/simplify/partner_extremes.h"
 #include "plan/simplify/refused.h"
 #include "plan/simplify/share.h"
@@ -313,9 +314,9 @@ static const struct pass {
       .when = PASS_TREE },
     { .name = "call late",
       .apply = late_calls,
-      .text = "Calls of texts are computed for the rows that a condition or a "
-              "LIMIT "
-              "leaves, where these are few.",
+      .text =
+          "Calls of texts are computed row by row where few rows are left for "
+          "the words that there are.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "fetch late",
@@ -344,6 +345,12 @@ static const struct pass {
     { .name = "use indexes",
       .apply = use_indexes,
       .text = "Rows of a table of which few are wanted are found by an index.",
+      .optional = true,
+      .when = PASS_ALL },
+    { .name = "nest calls",
+      .each = nested_calls,
+      .text = "What is asked of texts that calls give for many words is asked "
+              "when they are made.",
       .optional = true,
       .when = PASS_ALL },
 };

@@ -14,9 +14,6 @@
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
-/* Of one function's texts, so many different uses are computed with it. */
-enum { USES_MOST = 4 };
-
 /* The function that makes the text which lookups, or none, are of; NULL: it is
  * another text, or one may fail. */
 static struct expression *maker_of(struct expression *e)
@@ -26,8 +23,7 @@ static struct expression *maker_of(struct expression *e)
     return e->kind == EXPRESSION_FUNCTION && e->type == VDBQ_TEXT ? e : NULL;
 }
 
-/* Whether a comparison's operand can be an argument of a call. */
-static bool is_constant_text(const struct expression *e)
+bool fused_is_constant(const struct expression *e)
 {
     return e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT
            && !e->constant.null && lookup_is_constant(e);
@@ -39,10 +35,10 @@ static bool compares(const struct expression *e, bool *turned)
 {
     if (e->kind != EXPRESSION_OPERATOR || !is_comparison(e->operation.op))
         return false;
-    *turned = is_constant_text(e->left);
+    *turned = fused_is_constant(e->left);
     const struct expression *constant = *turned ? e->left : e->right;
     struct expression *made = *turned ? e->right : e->left;
-    return is_constant_text(constant) && made->type == VDBQ_TEXT
+    return fused_is_constant(constant) && made->type == VDBQ_TEXT
            && maker_of(made) != NULL;
 }
 
@@ -73,27 +69,28 @@ static bool has_few_uses(const struct fused_calls *calls,
                          const struct expression *made)
 {
     unsigned uses = 0;
-    for (size_t i = 0; i < calls->uses.count && uses <= USES_MOST; i++) {
+    for (size_t i = 0; i < calls->uses.count && uses <= FUSED_USES_MOST; i++) {
         struct expression *use =
             VECTOR_ITEMS(&calls->uses, struct expression *)[i];
         uses += expression_same(used_by(use), made);
     }
-    return uses <= USES_MOST;
+    return uses <= FUSED_USES_MOST;
 }
 
-/* The comparison of a call, which tells texts apart, with 0. */
-static struct expression *compare_call(struct binder *binder,
-                                       const struct expression *e)
+struct expression *fused_compare(struct binder *binder,
+                                 const struct expression *e)
 {
     struct expression *arguments[2] = { e->left, e->right };
     struct ast_expression place = { .at = e->at };
-    struct expression *call, *zero = expression_integer(binder, 0, e->at);
+    struct expression *call, *nested;
+    struct expression *zero = expression_integer(binder, 0, e->at);
     if (zero == NULL
         || !lookup_make(binder, function_find("compare"), arguments, 2, e->at,
                         &call)
-        || call == NULL)
+        || call == NULL || !lookup_nest(binder, call, &nested))
         return NULL;
-    return expression_operator(binder, e->operation.op, call, zero, &place);
+    return expression_operator(binder, e->operation.op,
+                               nested != NULL ? nested : call, zero, &place);
 }
 
 static struct expression *compare_by_call(void *context, struct expression *e,
@@ -104,7 +101,7 @@ static struct expression *compare_by_call(void *context, struct expression *e,
     if (!compares(e, &turned)
         || !has_few_uses(calls, maker_of(turned ? e->right : e->left)))
         return NULL;
-    struct expression *made = compare_call(calls->binder, e);
+    struct expression *made = fused_compare(calls->binder, e);
     *failed = made == NULL;
     return made;
 }

@@ -11,6 +11,17 @@
 
 struct binder;
 
+/* Of such texts, or of those of a column, so many different uses are computed
+ * anew; with more of them the texts are made once. */
+enum { FUSED_USES_MOST = 4 };
+
+/* Whether a comparison's operand can be an argument of a call. */
+bool fused_is_constant(const struct expression *e);
+/* The comparison of a look-up with such a constant as that of a call, which tells
+ * texts apart, with 0; nested where it can be. NULL: a failure. */
+struct expression *fused_compare(struct binder *binder,
+                                 const struct expression *e);
+
 /* What a list of expressions asks of such texts. */
 struct fused_calls {
     struct binder *binder;

@@ -8,7 +8,9 @@
  * after the other, and once for rows that are alike. Where few rows are left of
  * many words, nearly all of that is for nothing. So the rows that are left come
  * first, and a NODE_MAP computes the call for each of them. They are left by the
- * condition, by those parts of it that call nothing, or by a LIMIT over it.
+ * condition, by those parts of it that call nothing, or by a LIMIT over it. Texts
+ * that a statement shows, or groups tell apart, are late also where about as many
+ * rows are left as there are words: looked up, they would be words, in order.
  *
  * What may fail is computed for the same rows as before: behind a sort with a
  * LIMIT, where it would be for fewer, nothing that fails is late.
@@ -35,6 +37,11 @@ enum {
     WORDS_LEAST = HOSTILE(1, 500),
     WORDS_SHARE = HOSTILE(1, 8) /* times the rows that are left, at least */
 };
+#define WORDS_SHARE_TEXT                                                       \
+    0.5 /* ... where texts come of it, nearly all different */
+
+/* Who reads what a SELECT gives. */
+enum reader { READER_ANY, READER_GROUP, READER_STATEMENT };
 
 /* Calls over the rows of a node. */
 struct calls {
@@ -42,6 +49,7 @@ struct calls {
     const struct node *below;
     double rows;         /* that are left of it                            */
     bool any_failing;    /* calls that may fail are meant, too             */
+    enum reader reader;  /* of what comes of them                          */
     struct vector stay;  /* of struct expression *: looked up in any case  */
     struct vector found; /* ... computed late                              */
     struct node *map;    /* that has those: the last columns               */
@@ -49,8 +57,7 @@ struct calls {
 
 /* --------------------------------------------------------------- looking -- */
 
-/* The words that a column of a node has where it is a table's; else 0. */
-static double words_of(const struct node *node, int column)
+double late_calls_words(const struct node *node, int column)
 {
     while (node->kind != NODE_TABLE) {
         int left = node->left != NULL ? (int)node->left->column_count : 0;
@@ -84,15 +91,39 @@ static double words_of(const struct node *node, int column)
 static bool is_costly(const struct calls *calls, const struct expression *e)
 {
     return e->kind == EXPRESSION_LOOKUP && e->left->kind == EXPRESSION_COLUMN
-           && words_of(calls->below, e->left->column.number) >= WORDS_LEAST;
+           && late_calls_words(calls->below, e->left->column.number)
+                  >= WORDS_LEAST;
 }
 
-/* ... far more than there are rows. */
+bool late_calls_tell_apart(const struct expression *e)
+{
+    static const char *const functions[] = { "upper", "lower",   "trim",
+                                             "ltrim", "rtrim",   "replace",
+                                             "lpad",  "rpad",    "concat",
+                                             "hex",   "reverse", "md5" };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (e->lookup.depth == 1
+            && e->lookup.function == function_find(functions[i]))
+            return true;
+    return false;
+}
+
+/* How many words a column has for each row that is left, at least, so that a call
+ * of it is late. Looked up, texts become words, which are sorted: with as many of
+ * them as rows that takes longer than to make them row by row. */
+static double words_share(const struct calls *calls, const struct expression *e)
+{
+    bool many = calls->reader == READER_STATEMENT
+                || (calls->reader == READER_GROUP && late_calls_tell_apart(e));
+    return e->type == VDBQ_TEXT && many ? WORDS_SHARE_TEXT : WORDS_SHARE;
+}
+
+/* ... far more than there are rows, or of texts about as many. */
 static bool is_late(const struct calls *calls, const struct expression *e)
 {
     return is_costly(calls, e) && (calls->any_failing || !e->lookup.fails)
-           && words_of(calls->below, e->left->column.number)
-                  >= calls->rows * WORDS_SHARE
+           && late_calls_words(calls->below, e->left->column.number)
+                  >= calls->rows * words_share(calls, e)
            && expression_find(&calls->stay, 0, e) < 0;
 }
 
@@ -315,9 +346,11 @@ static bool calls_any(struct calls *calls, struct node *select)
     return any;
 }
 
-static struct node *select_late(struct binder *binder, struct node *select)
+static struct node *select_late(struct binder *binder, struct node *select,
+                                enum reader reader)
 {
     struct calls calls = begin(binder, select->left);
+    calls.reader = reader;
     struct parts parts;
     struct node *rows = select->left;
     if (!calls_any(&calls, select))
@@ -445,16 +478,31 @@ static struct node *late_at_limit(struct binder *binder, struct node *node)
                : node;
 }
 
-static struct node *late_at_select(struct binder *binder, struct node *node)
+static bool can_be_late(const struct node *node)
 {
     return node->kind == NODE_SELECT && is_own(node)
-                   && node->left->kind != NODE_ONCE
-               ? select_late(binder, node)
-               : node;
+           && node->left->kind != NODE_ONCE;
+}
+
+static struct node *late_at_select(struct binder *binder, struct node *node)
+{
+    return can_be_late(node) ? select_late(binder, node, READER_ANY) : node;
+}
+
+static struct node *late_at_group(struct binder *binder, struct node *node)
+{
+    if (node->kind != NODE_GROUP || !can_be_late(node->left))
+        return node;
+    node->left = select_late(binder, node->left, READER_GROUP);
+    return node->left != NULL ? node : NULL;
 }
 
 struct node *late_calls(struct binder *binder, struct node *node)
 {
     node = tree_pass(binder, node, late_at_limit);
+    if (node != NULL && can_be_late(node))
+        node = select_late(binder, node, READER_STATEMENT);
+    if (node != NULL)
+        node = tree_pass(binder, node, late_at_group);
     return node != NULL ? tree_pass(binder, node, late_at_select) : NULL;
 }

@@ -12,5 +12,9 @@ struct binder;
 /* Where a condition or a LIMIT in a tree leaves far fewer rows than a text column
  * has words, calls of it are computed row by row behind that. NULL: a failure. */
 struct node *late_calls(struct binder *binder, struct node *node);
+/* The words that a column of a node has where it is a table's; else 0. */
+double late_calls_words(const struct node *node, int column);
+/* Whether a call gives different texts for nearly all different words. */
+bool late_calls_tell_apart(const struct expression *e);
 
 #endif

@@ -42,6 +42,9 @@ bool function_text_add(struct text *made, const char *bytes, size_t length);
 enum vdbq_status function_text_made(struct function_call_state *state,
                                     const struct text *made, bool too_long);
 
+/* Whether only the first argument is no constant: the text, or made of it. */
+bool function_lookup_is_of_first(const struct function_lookup *lookup);
+
 /* Reads the pattern of a call of like or glob, once for all texts, where it is
  * one of literals; other calls stay as they are. False: no memory. */
 bool function_pattern_read(struct function_lookup *lookup, struct arena *arena);

@@ -335,7 +335,7 @@ static bool read_like(const struct function_lookup *lookup,
 bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
 {
     if (lookup->function->result != VDBQ_BOOLEAN || lookup->count < 2
-        || lookup->open != 1 || lookup->nests)
+        || !function_lookup_is_of_first(lookup))
         return true;
     struct vdbq_text text = lookup->arguments[1].text;
     struct pattern *pattern = pattern_room(arena, text.length);
@@ -379,7 +379,7 @@ enum {
 
 bool function_lookup_is_pattern(const struct function_lookup *lookup)
 {
-    return lookup->arguments[1].pattern != NULL;
+    return lookup->arguments[1].pattern != NULL && !lookup->nests;
 }
 
 static uint32_t word_start(const struct function_words *words, uint32_t word)

@@ -233,6 +233,14 @@ enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
     return reading.open ? VDBQ_OK : refuse(&reading, "too few arguments");
 }
 
+bool function_lookup_is_of_first(const struct function_lookup *lookup)
+{
+    for (unsigned i = 1; i < lookup->count; i++)
+        if ((lookup->open >> i & 1) != 0 || lookup->terms[i] != NULL)
+            return false;
+    return lookup->open == 1 || lookup->terms[0] != NULL;
+}
+
 /* -------------------------------------------------------------- calling -- */
 
 void function_lookup_failure(const struct function *function,
@@ -262,7 +270,7 @@ static enum vdbq_status compute_terms(const struct function_term *term,
         struct function_value own[FUNCTION_ARGUMENTS_MAX];
         struct function_value value = { .integer = term->integer };
         if (term->call != NULL) {
-            memcpy(own, term->call->arguments, sizeof own);
+            memcpy(own, term->call->arguments, term->call->count * sizeof *own);
             enum vdbq_status status = function_lookup_call(
                 term->call, own, text, arena, &value, error);
             if (status != VDBQ_OK)

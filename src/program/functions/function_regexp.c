@@ -208,7 +208,7 @@ bool function_regexp_read(struct function_lookup *lookup, struct arena *arena)
     struct written written;
     struct error ignored = { 0 };
 
-    if (!has_pattern(function) || lookup->open != 1 || lookup->nests)
+    if (!has_pattern(function) || !function_lookup_is_of_first(lookup))
         return true;
     written = written_in(lookup->arguments, lookup->count, options_of(function),
                          is_replace(function));
