@@ -22,8 +22,8 @@ enum {
                           its texts, what they remember of it */
     PORTION_PART = 2,   /* of the room that a portion takes */
     PORTION_ROWS = HOSTILE(2, 1 << 10), /* of a portion, at least           */
-    PASSING_ROWS = HOSTILE(4, 1 << 15) /* of a thread, of a portion that passes:
-                                          its texts stay in the caches        */
+    PASSING_ROWS = HOSTILE(4, 1 << 17) /* of a thread, of a portion that passes:
+                                          the next one uses its memory again */
 };
 
 struct map_stream {
@@ -105,7 +105,7 @@ static uint64_t bytes_of(const struct map_stream *map, uint64_t rows)
 }
 
 /* How many rows a portion has: those that take a part of the memory there is. One
- * that passes has no more than the caches of all threads hold. */
+ * that passes has so many of each thread at most. */
 static uint64_t choose_portion(const struct map_stream *map)
 {
     uint64_t bytes = account_room(&map->head.memory) / PORTION_PART;
