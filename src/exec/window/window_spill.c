@@ -103,6 +103,12 @@ static bool make_columns(const struct window_spill *spill, struct stage *stage)
     return true;
 }
 
+/* Whether of each partition nobody wants another row than the first. */
+static bool wants_firsts(const struct window_spill *spill)
+{
+    return spill->params.step->firsts;
+}
+
 /* Notes which columns go into the runs: all that somebody reads later. */
 static bool choose_columns(const struct window_spill *spill,
                            struct stage *stage)
@@ -127,7 +133,8 @@ static bool choose_columns(const struct window_spill *spill,
             if (columns[k] >= 0)
                 stage->keeps[columns[k]] = true;
     }
-    stage->keeps[stage->before] = !sorts || !stage->last || !params->any_order;
+    stage->keeps[stage->before] =
+        !sorts || !stage->last || !params->any_order || wants_firsts(spill);
     return true;
 }
 
@@ -339,6 +346,80 @@ static enum vdbq_status put_back(struct window_spill *spill,
     return status;
 }
 
+/* Whether two rows of the chunk are of one partition. */
+static bool same_partition(const struct stage *stage, uint64_t a, uint64_t b)
+{
+    for (unsigned i = 0; i < stage->partition_count; i++) {
+        const struct row_set_column *column =
+            &stage->chunk.columns[stage->keys[i].column];
+        bool null_a = row_set_is_null(column, (uint32_t)a);
+        bool null_b = row_set_is_null(column, (uint32_t)b);
+        int type = sort_type(column->type);
+        if (null_a != null_b)
+            return false;
+        if (!null_a
+            && order_at(type, column->values, a)
+                   != order_at(type, column->values, b))
+            return false;
+    }
+    return true;
+}
+
+/* Lists of each partition of the rows in their order that which came first;
+ * returns how many there are. */
+static uint32_t list_firsts(const struct stage *stage, uint32_t count,
+                            uint32_t *list)
+{
+    const uint64_t *numbers = stage->chunk.columns[stage->before].values;
+    uint32_t partitions = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || !same_partition(stage, i - 1, i))
+            list[partitions++] = i;
+        else if (numbers[i] < numbers[list[partitions - 1]])
+            list[partitions - 1] = i;
+    }
+    return partitions;
+}
+
+/* Moves the rows of a list, which ascends, to the start. */
+static void move_rows(struct row_set *rows, const uint32_t *list,
+                      uint32_t count)
+{
+    for (unsigned c = 0; c < rows->column_count; c++) {
+        const struct row_set_column *column = &rows->columns[c];
+        uint32_t *narrow = column->values;
+        uint64_t *wide = column->values;
+        for (uint32_t i = 0; i < count; i++) {
+            assert(list[i] >= i);
+            if (column->width == sizeof *narrow)
+                narrow[i] = narrow[list[i]];
+            else
+                wide[i] = wide[list[i]];
+            if (column->nulls != NULL)
+                column->nulls[i] = column->nulls[list[i]];
+        }
+    }
+}
+
+/* Leaves of rows that were computed the first of each partition. */
+static enum vdbq_status keep_firsts(struct window_spill *spill,
+                                    struct row_set *rows,
+                                    struct row_set *results,
+                                    struct error *error)
+{
+    struct row_set numbered = *rows;
+    uint32_t *list = memory_resize(NULL, rows->rows * sizeof *list), count;
+    if (list == NULL)
+        return error_no_memory(error);
+    numbered.column_count++; /* the last column of the chunk is the number */
+    count = list_firsts(&spill->stage, (uint32_t)rows->rows, list);
+    move_rows(&numbered, list, count);
+    move_rows(results, list, count);
+    rows->rows = results->rows = count;
+    memory_release(list);
+    return VDBQ_OK;
+}
+
 /* Computes the first rows of the chunk, which are whole partitions unless the
  * stage ranks. */
 static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
@@ -371,6 +452,8 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
                 .sorted = true,
                 .failed = &failed },
             &results, error);
+    if (status == VDBQ_OK && stage->last && wants_firsts(spill))
+        status = keep_firsts(spill, &rows, &results, error);
     status = status == VDBQ_OK ? put_back(spill, &rows, &results, skip, error)
                                : note_failure(spill, status, failed, error);
     row_set_finish(&results);
@@ -378,25 +461,6 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
 }
 
 /* --------------------------------------------------------------- chunks -- */
-
-/* Whether two rows of the chunk are of one partition. */
-static bool same_partition(const struct stage *stage, uint64_t a, uint64_t b)
-{
-    for (unsigned i = 0; i < stage->partition_count; i++) {
-        const struct row_set_column *column =
-            &stage->chunk.columns[stage->keys[i].column];
-        bool null_a = row_set_is_null(column, (uint32_t)a);
-        bool null_b = row_set_is_null(column, (uint32_t)b);
-        int type = sort_type(column->type);
-        if (null_a != null_b)
-            return false;
-        if (!null_a
-            && order_at(type, column->values, a)
-                   != order_at(type, column->values, b))
-            return false;
-    }
-    return true;
-}
 
 /* Rows of the chunk before its last partition, which may go on. */
 static uint64_t rows_whole(const struct stage *stage)
