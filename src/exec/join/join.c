@@ -142,7 +142,7 @@ static void join_close(struct stream *stream)
     join_round_finish(join);
     row_set_finish(&join->right);
     key_counts_finish(&join->counted);
-    join_view_finish(&join->left);
+    row_set_view_finish(&join->left);
     row_set_finish(&join->early);
     row_set_finish(&join->output);
     memory_release(join->early_vectors);
@@ -179,7 +179,7 @@ static enum vdbq_status next_left(struct join_stream *join, struct error *error)
     uint64_t rows = join->pending.rows - join->pending_next;
     uint64_t most = (uint64_t)LEFT_ROWS_EACH * join->threads;
     rows = rows < most ? rows : most;
-    join_view(&join->left, &join->pending, join->pending_next, rows);
+    row_set_view(&join->left, &join->pending, join->pending_next, rows);
     if (join->numbered)
         join->left_numbers =
             (const uint64_t *)join->pending.column[join->pending.columns].values

@@ -185,15 +185,11 @@ static inline bool join_is_counted(const struct join_stream *join)
  * be looked at. */
 enum vdbq_status join_begin(struct join_stream *join, struct error *error);
 
-/* join_view.c: a row set with the words of a stream, whose rows are those of
- * a batch; join_view_finish() is due whatever it returns. */
+/* join_view.c: a row set with the words of a stream, which views rows of its
+ * batches; row_set_view_finish() is due whatever it returns. */
 enum vdbq_status join_view_init(struct row_set *row_set,
                                 const struct stream *stream,
                                 struct error *error);
-void join_view_finish(struct row_set *row_set);
-/* Looks at rows [first, first + rows) of a batch. */
-void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
-               uint64_t first, uint64_t rows);
 /* join_left.c: takes the right side; where the left one is much smaller, those
  * rows alone that may have a partner. */
 enum vdbq_status join_materialise(struct join_stream *join,

@@ -48,7 +48,7 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
 void join_cut_finish(struct join_cut *cut)
 {
     spill_finish(&cut->spill);
-    join_view_finish(&cut->rows);
+    row_set_view_finish(&cut->rows);
     memory_release((void *)cut->reads);
 }
 
@@ -215,7 +215,7 @@ enum vdbq_status join_cut_batch(struct join_partitions *partitions,
          first += rows) {
         rows = batch->rows - first;
         rows = rows < CUT_ROWS ? rows : CUT_ROWS;
-        join_view(&cut->rows, batch, first, rows);
+        row_set_view(&cut->rows, batch, first, rows);
         status = cut_rows(partitions, cut, error);
         if (status == VDBQ_OK)
             status = stop_pause(error);

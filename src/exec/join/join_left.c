@@ -83,7 +83,7 @@ static enum vdbq_status add_kept(struct filter *filter,
 {
     struct row_set *right = &filter->join->right;
     uint64_t sum = 0;
-    join_view(&filter->rows, batch, 0, batch->rows);
+    row_set_view(&filter->rows, batch, 0, batch->rows);
     if (batch->rows > filter->room) {
         uint32_t *kept =
             memory_resize(filter->kept, batch->rows * sizeof *kept);
@@ -148,7 +148,7 @@ static void close_filter(struct filter *filter)
 {
     join_index_finish(&filter->index);
     join_keys_finish(&filter->keys);
-    join_view_finish(&filter->rows);
+    row_set_view_finish(&filter->rows);
     memory_release(filter->kept);
 }
 

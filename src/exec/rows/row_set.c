@@ -461,6 +461,53 @@ void row_set_vectors(const struct row_set *row_set, uint64_t row,
     }
 }
 
+void row_set_view(struct row_set *row_set, const struct vdbq_batch *batch,
+                  uint64_t first, uint64_t rows)
+{
+    assert(row_set->column_count <= batch->columns);
+    assert(first + rows <= batch->rows);
+    row_set->rows = rows;
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        const struct vdbq_vector *from = &batch->column[i];
+        struct row_set_column *to = &row_set->columns[i];
+        to->values = (char *)from->values + first * to->width;
+        to->nulls = from->nulls != NULL ? (uint8_t *)from->nulls + first : NULL;
+    }
+}
+
+void row_set_view_finish(struct row_set *row_set)
+{
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        row_set->columns[i].values = NULL;
+        row_set->columns[i].nulls = NULL;
+    }
+    row_set_finish(row_set);
+}
+
+/* The values of a column that stay, and their NULL flags. */
+static void keep_values(const struct row_set_column *column,
+                        const uint32_t *list, uint32_t count)
+{
+    uint32_t *narrow = column->values;
+    uint64_t *wide = column->values;
+    for (uint32_t i = 0; i < count; i++) {
+        assert(list[i] >= i);
+        if (column->width == sizeof *narrow)
+            narrow[i] = narrow[list[i]];
+        else
+            wide[i] = wide[list[i]];
+        if (column->nulls != NULL)
+            column->nulls[i] = column->nulls[list[i]];
+    }
+}
+
+void row_set_keep(struct row_set *row_set, const uint32_t *list, uint32_t count)
+{
+    for (unsigned i = 0; i < row_set->column_count; i++)
+        keep_values(&row_set->columns[i], list, count);
+    row_set->rows = count;
+}
+
 void row_set_dictionary(struct row_set *row_set, unsigned column,
                         struct dictionary *dictionary)
 {

@@ -106,6 +106,17 @@ void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
 void row_set_vectors(const struct row_set *row_set, uint64_t row,
                      struct vdbq_vector *vectors);
 
+/* Views rows [first, first + rows) of a batch, which it does not own: its columns
+ * hold no values themselves, before and after. */
+void row_set_view(struct row_set *row_set, const struct vdbq_batch *batch,
+                  uint64_t first, uint64_t rows);
+/* Ends a row set that views rows. */
+void row_set_view_finish(struct row_set *row_set);
+
+/* Leaves of its rows those of a list, which ascends. */
+void row_set_keep(struct row_set *row_set, const uint32_t *list,
+                  uint32_t count);
+
 /* Takes over the words that a column's values are numbers of. */
 void row_set_dictionary(struct row_set *row_set, unsigned column,
                         struct dictionary *dictionary);

@@ -13,6 +13,7 @@
 #include "exec/stream/stream_inner.h"
 #include "exec/window/window_firsts.h"
 #include "exec/window/window_joined.h"
+#include "exec/window/window_parts.h"
 #include "exec/window/window_rows.h"
 #include "exec/window/window_select.h"
 #include "exec/window/window_spill.h"
@@ -27,6 +28,8 @@ struct window_stream {
     uint64_t given;               /* rows of `results` that are out */
     struct vdbq_vector *vectors;  /* of the batch */
     struct window_spill *spill;   /* has all rows instead; NULL: they fit */
+    struct window_parts *parts;   /* has them instead, and gives first rows;
+                                     else NULL */
     struct window_select *select; /* has values of them instead, until one
                                      row is made of all; else NULL */
     struct window_joined *joined; /* of each function; NULL: none joins texts */
@@ -180,6 +183,8 @@ static enum vdbq_status compute(struct window_stream *window,
     if (window->select != NULL)
         return window_select_end(window->select, &window->input.row_set,
                                  &window->results, error);
+    if (window->parts != NULL)
+        return window_parts_end(window->parts, error);
     return window->spill != NULL ? window_spill_end(window->spill, error)
                                  : run(window, error);
 }
@@ -200,19 +205,21 @@ static enum vdbq_status make_spill(struct window_stream *window, uint64_t room,
                                             .files = window->head.params->files,
                                             .memory = memory },
             &window->select, error);
-    return window_spill_create(
-        &(struct window_spill_params){ .step = &step->window,
-                                       .columns = step->columns,
-                                       .input_count = inputs,
-                                       .joined = window->joined,
-                                       .threads =
-                                           stream_threads(window->head.params),
-                                       .room_bytes = room,
-                                       .files = window->head.params->files,
-                                       .memory = memory,
-                                       .reads = window->head.reads,
-                                       .any_order = window->head.any_order },
-        &window->spill, error);
+    const struct window_spill_params params = {
+        .step = &step->window,
+        .columns = step->columns,
+        .input_count = inputs,
+        .joined = window->joined,
+        .threads = stream_threads(window->head.params),
+        .room_bytes = room,
+        .files = window->head.params->files,
+        .memory = memory,
+        .reads = window->head.reads,
+        .any_order = window->head.any_order
+    };
+    return window_parts_can(&step->window)
+               ? window_parts_create(&params, &window->parts, error)
+               : window_spill_create(&params, &window->spill, error);
 }
 
 /* Puts a batch's rows aside. */
@@ -220,8 +227,10 @@ static enum vdbq_status put_aside(struct window_stream *window,
                                   const struct vdbq_batch *batch,
                                   struct error *error)
 {
-    return window->select != NULL
-               ? window_select_add(window->select, batch, error)
+    if (window->select != NULL)
+        return window_select_add(window->select, batch, error);
+    return window->parts != NULL
+               ? window_parts_add(window->parts, batch, error)
                : window_spill_add(window->spill, batch, error);
 }
 
@@ -253,7 +262,8 @@ static enum vdbq_status take_rows(struct window_stream *window,
     uint64_t bytes = spill_row_bytes(step->columns, step->column_count, NULL)
                      + COMPUTE_BYTES;
     enum vdbq_status status = VDBQ_OK;
-    bool fits = window->spill == NULL && window->select == NULL;
+    bool fits = window->spill == NULL && window->parts == NULL
+                && window->select == NULL;
     if (fits
         && account_take(&window->head.memory, batches_rows(batches) * bytes))
         return row_set_append_all(&window->input.row_set, batches,
@@ -327,10 +337,11 @@ static void note_where(struct window_stream *window)
     snprintf(window->where, sizeof window->where, "%s%s",
              computed ? device_facts(rows->place.device)->name : "host",
              computed ? " (window)" : "");
-    window->head.rows_most = computed ? rows->store.rows
-                             : window->spill != NULL
-                                 ? window_spill_rows(window->spill)
-                                 : window->input.row_set.rows;
+    window->head.rows_most =
+        computed                ? rows->store.rows
+        : window->parts != NULL ? window_parts_rows(window->parts)
+        : window->spill != NULL ? window_spill_rows(window->spill)
+                                : window->input.row_set.rows;
 }
 
 /* All functions run when the stream opens. */
@@ -371,6 +382,8 @@ static enum vdbq_status window_batch(struct stream *stream,
     enum vdbq_status status = VDBQ_OK;
     if (window->device.computed)
         return device_reader_batch(&window->device.reader, batch, error);
+    if (window->parts != NULL)
+        return window_parts_batch(window->parts, batch, error);
     if (window->spill != NULL) {
         status = window_spill_batch(window->spill, batch, error);
         if (status != VDBQ_OK || window->joined == NULL)
@@ -408,6 +421,7 @@ static void window_close(struct stream *stream)
     rescan_finish(&window->input);
     row_set_finish(&window->results);
     window_spill_destroy(window->spill);
+    window_parts_destroy(window->parts);
     window_select_destroy(window->select);
     for (unsigned i = 0;
          window->joined != NULL && i < stream->step->window.functions.count;

@@ -381,26 +381,6 @@ static uint32_t list_firsts(const struct stage *stage, uint32_t count,
     return partitions;
 }
 
-/* Moves the rows of a list, which ascends, to the start. */
-static void move_rows(struct row_set *rows, const uint32_t *list,
-                      uint32_t count)
-{
-    for (unsigned c = 0; c < rows->column_count; c++) {
-        const struct row_set_column *column = &rows->columns[c];
-        uint32_t *narrow = column->values;
-        uint64_t *wide = column->values;
-        for (uint32_t i = 0; i < count; i++) {
-            assert(list[i] >= i);
-            if (column->width == sizeof *narrow)
-                narrow[i] = narrow[list[i]];
-            else
-                wide[i] = wide[list[i]];
-            if (column->nulls != NULL)
-                column->nulls[i] = column->nulls[list[i]];
-        }
-    }
-}
-
 /* Leaves of rows that were computed the first of each partition. */
 static enum vdbq_status keep_firsts(struct window_spill *spill,
                                     struct row_set *rows,
@@ -413,9 +393,9 @@ static enum vdbq_status keep_firsts(struct window_spill *spill,
         return error_no_memory(error);
     numbered.column_count++; /* the last column of the chunk is the number */
     count = list_firsts(&spill->stage, (uint32_t)rows->rows, list);
-    move_rows(&numbered, list, count);
-    move_rows(results, list, count);
-    rows->rows = results->rows = count;
+    row_set_keep(&numbered, list, count);
+    row_set_keep(results, list, count);
+    rows->rows = count;
     memory_release(list);
     return VDBQ_OK;
 }

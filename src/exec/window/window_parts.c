@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows of first rows in files: see window_parts.h. Rows that share a hash keep
+ * their order, and each its number, so that the first one of a partition is the
+ * same as in memory.
+ */
+#include "exec/window/window_parts.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/hostile.h"
+#include "base/memory.h"
+#include "base/threads/stop.h"
+#include "exec/rows/reorder.h"
+#include "exec/rows/row_index.h"
+#include "exec/window/window_firsts.h"
+
+enum {
+    HASHES = HOSTILE(4, 128),      /* rows are told apart by so many          */
+    PIECE_ROWS = HOSTILE(7, 8192), /* of which hashes are found at once       */
+    BLOCKS_PART = 4,               /* of the memory: blocks of hashes         */
+    OTHER_PART = 4,                /* ... first rows that are put in order    */
+    RUNS_PART = 2, /* ... windows of too many rows, computed in runs       */
+    COMPUTE_BYTES = 40 /* of a row, while its windows are computed            */
+};
+
+struct window_parts {
+    struct window_spill_params params;
+    struct spill spill;  /* rows of the input, by their hashes               */
+    struct row_set view; /* of a piece of rows                               */
+    struct row_set_column *keys;  /* ... what they are parted by             */
+    uint64_t rows;                /* so far: the number of the next one      */
+    uint64_t numbers[PIECE_ROWS]; /* of the piece                            */
+    uint32_t list[PIECE_ROWS];    /* ... its rows, by their hashes           */
+    uint8_t hashes[PIECE_ROWS];   /* ... of each row                         */
+    struct reorder done;          /* first rows, with their windows          */
+};
+
+static const struct vector *partition_of(const struct step_window *step)
+{
+    const struct step_window_function *first = vector_at(&step->functions, 0);
+    return &first->partition;
+}
+
+bool window_parts_can(const struct step_window *step)
+{
+    return step->firsts && step->functions.count > 0
+           && partition_of(step)->count > 0;
+}
+
+/* ----------------------------------------------------- create, destroy -- */
+
+/* Makes the file, for the columns of the input. */
+static enum vdbq_status make_spill(struct window_parts *parts,
+                                   struct error *error)
+{
+    const struct window_spill_params *params = &parts->params;
+    enum vdbq_status status =
+        row_set_init(&parts->view, params->columns, params->input_count, error);
+    if (status == VDBQ_OK)
+        status = spill_init(
+            &parts->spill,
+            &(struct spill_params){ .files = params->files,
+                                    .memory = params->memory,
+                                    .columns = params->columns,
+                                    .column_count = params->input_count,
+                                    .partitions = HASHES,
+                                    .block_bytes = params->room_bytes
+                                                   / BLOCKS_PART / HASHES },
+            error);
+    return status;
+}
+
+enum vdbq_status window_parts_create(const struct window_spill_params *params,
+                                     struct window_parts **parts,
+                                     struct error *error)
+{
+    struct window_parts *made = memory_zeroed(1, sizeof *made);
+    *parts = NULL;
+    if (made == NULL)
+        return error_no_memory(error);
+    assert(window_parts_can(params->step) && params->joined == NULL);
+    made->params = *params;
+    made->keys =
+        memory_zeroed(partition_of(params->step)->count, sizeof *made->keys);
+    enum vdbq_status status = make_spill(made, error);
+    if (status == VDBQ_OK && made->keys == NULL)
+        status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        *parts = made;
+    else
+        window_parts_destroy(made);
+    return status;
+}
+
+void window_parts_destroy(struct window_parts *parts)
+{
+    if (parts == NULL)
+        return;
+    spill_finish(&parts->spill);
+    row_set_view_finish(&parts->view);
+    reorder_finish(&parts->done);
+    memory_release(parts->keys);
+    memory_release(parts);
+}
+
+/* ----------------------------------------------------------------- add -- */
+
+/* Lists the rows of the piece by their hashes; `ends`: where those of each end. */
+static void list_rows(struct window_parts *parts, uint32_t *ends)
+{
+    const struct vector *columns = partition_of(parts->params.step);
+    uint32_t rows = (uint32_t)parts->view.rows, before = 0;
+    for (size_t i = 0; i < columns->count; i++)
+        parts->keys[i] = parts->view.columns[VECTOR_ITEMS(columns, int)[i]];
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t hash = row_hash(parts->keys, (unsigned)columns->count, i);
+        parts->hashes[i] = (uint8_t)(hash >> 32 & (HASHES - 1));
+        parts->numbers[i] = parts->rows + i;
+        ends[parts->hashes[i]]++;
+    }
+    for (unsigned h = 0; h < HASHES; h++) {
+        uint32_t some = ends[h];
+        ends[h] = before;
+        before += some;
+    }
+    for (uint32_t i = 0; i < rows; i++)
+        parts->list[ends[parts->hashes[i]]++] = i;
+}
+
+/* Puts the rows of the piece aside. */
+static enum vdbq_status add_piece(struct window_parts *parts,
+                                  struct error *error)
+{
+    uint32_t ends[HASHES] = { 0 }, begin = 0;
+    enum vdbq_status status = VDBQ_OK;
+    list_rows(parts, ends);
+    for (unsigned h = 0; h < HASHES && status == VDBQ_OK; h++) {
+        status = spill_add(&parts->spill, h,
+                           &(struct spill_rows){ .from = &parts->view,
+                                                 .rows = parts->list + begin,
+                                                 .numbers = parts->numbers,
+                                                 .count = ends[h] - begin },
+                           error);
+        begin = ends[h];
+    }
+    parts->rows += parts->view.rows;
+    return status;
+}
+
+enum vdbq_status window_parts_add(struct window_parts *parts,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t at = 0, rows; at < batch->rows && status == VDBQ_OK;
+         at += rows) {
+        rows = batch->rows - at;
+        rows = rows < PIECE_ROWS ? rows : PIECE_ROWS;
+        row_set_view(&parts->view, batch, at, rows);
+        status = add_piece(parts, error);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------- first rows -- */
+
+/* Columns of the input, and results behind them, are first rows. */
+static enum vdbq_status give(struct window_parts *parts,
+                             const struct row_set_column *input,
+                             const struct row_set_column *results,
+                             const struct row_set_column *numbers,
+                             uint64_t rows, struct error *error)
+{
+    unsigned before = parts->params.input_count;
+    size_t count = parts->params.step->functions.count;
+    struct row_set_column *columns =
+        memory_zeroed(before + count, sizeof *columns);
+    if (columns == NULL)
+        return error_no_memory(error);
+    memcpy(columns, input, before * sizeof *columns);
+    memcpy(columns + before, results, count * sizeof *columns);
+    const struct row_set both = { .rows = rows,
+                                  .column_count = before + (unsigned)count,
+                                  .columns = columns };
+    enum vdbq_status status =
+        reorder_add(&parts->done, &both, numbers->values, error);
+    memory_release(columns);
+    return status;
+}
+
+/* Columns of the input, a number, and those of the functions; NULL: no memory. */
+static struct step_column *numbered_columns(const struct window_parts *parts)
+{
+    const struct window_spill_params *params = &parts->params;
+    size_t before = params->input_count, count = params->step->functions.count;
+    struct step_column *columns =
+        memory_zeroed(before + 1 + count, sizeof *columns);
+    if (columns == NULL)
+        return NULL;
+    memcpy(columns, params->columns, before * sizeof *columns);
+    columns[before] = (struct step_column){ .name = "", .type = VDBQ_BIGINT };
+    memcpy(columns + before + 1, params->columns + before,
+           count * sizeof *columns);
+    return columns;
+}
+
+/* ----------------------------------------------------------- in memory -- */
+
+/* Brings all rows of a hash into memory, their numbers behind their columns. */
+static enum vdbq_status load(const struct window_parts *parts, unsigned hash,
+                             struct row_set *rows, struct error *error)
+{
+    const struct spill_range all = { .spill = &parts->spill,
+                                     .partition = hash,
+                                     .rows = spill_rows(&parts->spill, hash) };
+    struct spill_reader reader;
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = row_set_room(rows, all.rows, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = spill_reader_init(&reader, &all, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = spill_read(&reader, &batch, error);
+        batch.columns++; /* the numbers */
+        if (status == VDBQ_OK && batch.rows > 0)
+            status = row_set_append(rows, &batch, 1, error);
+    }
+    spill_reader_finish(&reader);
+    return status;
+}
+
+/* Computes the windows of rows, which have their numbers behind their columns, and
+ * gives the first ones. */
+static enum vdbq_status compute(struct window_parts *parts,
+                                struct row_set *rows, struct error *error)
+{
+    const struct window_spill_params *params = &parts->params;
+    unsigned before = params->input_count;
+    struct window_firsts firsts = { 0 };
+    struct row_set results;
+    enum vdbq_status status =
+        row_set_init(&results, params->columns + before,
+                     (unsigned)params->step->functions.count, error);
+    if (status == VDBQ_OK)
+        status =
+            window_run(&(struct window_params){ .step = params->step,
+                                                .rows = rows,
+                                                .columns = params->columns,
+                                                .firsts = &firsts,
+                                                .threads = params->threads },
+                       &results, error);
+    if (status == VDBQ_OK) {
+        row_set_keep(rows, firsts.rows, firsts.count);
+        status = give(parts, rows->columns, results.columns,
+                      &rows->columns[before], rows->rows, error);
+    }
+    window_firsts_finish(&firsts);
+    row_set_finish(&results);
+    return status;
+}
+
+/* ------------------------------------------------------------- in runs -- */
+
+/* Gives first rows of a batch of windows that were computed in runs. */
+static enum vdbq_status give_batch(struct window_parts *parts,
+                                   struct row_set *view,
+                                   const struct vdbq_batch *batch,
+                                   struct error *error)
+{
+    const struct row_set_column *numbers =
+        &view->columns[parts->params.input_count];
+    row_set_view(view, batch, 0, batch->rows);
+    return give(parts, view->columns, numbers + 1, numbers, batch->rows, error);
+}
+
+/* All rows of a hash go through the runs. */
+static enum vdbq_status run_all(const struct window_parts *parts, unsigned hash,
+                                struct window_spill *runs, struct error *error)
+{
+    const struct spill_range all = { .spill = &parts->spill,
+                                     .partition = hash,
+                                     .rows = spill_rows(&parts->spill, hash) };
+    struct spill_reader reader;
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = spill_reader_init(&reader, &all, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = spill_read(&reader, &batch, error);
+        if (status == VDBQ_OK)
+            status = window_spill_add(runs, &batch, error);
+    }
+    spill_reader_finish(&reader);
+    return status == VDBQ_OK ? window_spill_end(runs, error) : status;
+}
+
+/* Has what computes windows in runs; `columns` have a number behind the input's. */
+static enum vdbq_status make_runs(const struct window_parts *parts,
+                                  const struct step_column *columns,
+                                  struct window_spill **runs,
+                                  struct error *error)
+{
+    struct window_spill_params params = parts->params;
+    params.columns = columns;
+    params.input_count++;
+    params.room_bytes /= RUNS_PART;
+    params.reads = NULL;
+    params.any_order = true;
+    return window_spill_create(&params, runs, error);
+}
+
+/* Computes the windows of a hash that has too many rows for memory. */
+static enum vdbq_status compute_runs(struct window_parts *parts, unsigned hash,
+                                     const struct step_column *columns,
+                                     struct error *error)
+{
+    struct window_spill *runs = NULL;
+    struct vdbq_batch batch = { .rows = 1 };
+    struct row_set view;
+    size_t count = parts->params.step->functions.count;
+    enum vdbq_status status = row_set_init(
+        &view, columns, parts->params.input_count + 1 + (unsigned)count, error);
+    if (status == VDBQ_OK)
+        status = make_runs(parts, columns, &runs, error);
+    if (status == VDBQ_OK)
+        status = run_all(parts, hash, runs, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = window_spill_batch(runs, &batch, error);
+        if (status == VDBQ_OK && batch.rows > 0)
+            status = give_batch(parts, &view, &batch, error);
+    }
+    window_spill_destroy(runs);
+    row_set_view_finish(&view);
+    return status;
+}
+
+/* ------------------------------------------------------------------ end -- */
+
+/* Whether so many rows can be computed in memory. */
+static bool fits(const struct window_parts *parts, uint64_t rows)
+{
+    uint64_t room = parts->params.room_bytes;
+    return rows * (parts->spill.row_bytes + COMPUTE_BYTES)
+           <= room - room / OTHER_PART;
+}
+
+/* Computes the windows of a hash. */
+static enum vdbq_status compute_hash(struct window_parts *parts, unsigned hash,
+                                     const struct step_column *columns,
+                                     struct error *error)
+{
+    struct row_set rows;
+    uint64_t count = spill_rows(&parts->spill, hash);
+    if (count == 0)
+        return VDBQ_OK;
+    if (!fits(parts, count))
+        return compute_runs(parts, hash, columns, error);
+    enum vdbq_status status =
+        row_set_init(&rows, columns, parts->params.input_count + 1, error);
+    if (status == VDBQ_OK)
+        status = load(parts, hash, &rows, error);
+    if (status == VDBQ_OK)
+        status = compute(parts, &rows, error);
+    row_set_finish(&rows);
+    return status == VDBQ_OK ? stop_pause(error) : status;
+}
+
+/* Makes room for first rows, which come in any order. */
+static enum vdbq_status begin_done(struct window_parts *parts,
+                                   struct error *error)
+{
+    const struct window_spill_params *params = &parts->params;
+    return reorder_init(
+        &parts->done,
+        &(struct reorder_params){ .files = params->files,
+                                  .columns = params->columns,
+                                  .column_count =
+                                      params->input_count
+                                      + (unsigned)params->step->functions.count,
+                                  .reads = params->reads,
+                                  .any_order = params->any_order,
+                                  .numbers = parts->rows,
+                                  .room_bytes = params->room_bytes / OTHER_PART,
+                                  .memory = params->memory },
+        error);
+}
+
+enum vdbq_status window_parts_end(struct window_parts *parts,
+                                  struct error *error)
+{
+    struct step_column *columns = numbered_columns(parts);
+    enum vdbq_status status = columns != NULL ? spill_end(&parts->spill, error)
+                                              : error_no_memory(error);
+    if (status == VDBQ_OK)
+        status = begin_done(parts, error);
+    for (unsigned h = 0; h < HASHES && status == VDBQ_OK; h++)
+        status = compute_hash(parts, h, columns, error);
+    memory_release(columns);
+    return status == VDBQ_OK ? reorder_end(&parts->done, error) : status;
+}
+
+uint64_t window_parts_rows(const struct window_parts *parts)
+{
+    return parts->done.rows;
+}
+
+enum vdbq_status window_parts_batch(struct window_parts *parts,
+                                    struct vdbq_batch *batch,
+                                    struct error *error)
+{
+    return reorder_batch(&parts->done, batch, error);
+}
