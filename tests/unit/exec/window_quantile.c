@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Quantiles of partitions against naive ones, for all rows and for the first row
- * of each partition, by one thread and by several; those of all rows in files.
+ * of each partition, by one thread and by several; those of all rows, and of first
+ * rows, in files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "exec/window/window_firsts.h"
+#include "exec/window/window_parts.h"
 #include "exec/window/window_select.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
@@ -65,6 +67,17 @@ static void finish(struct step_window_function *functions)
     }
 }
 
+/* The columns that they give. */
+static void describe(const struct step_window *step, struct step_column *made)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        const struct step_window_function *f = vector_at(&step->functions, i);
+        made[i] = (struct step_column){ .name = "r", .type = VDBQ_DOUBLE };
+        if (f->function != WINDOW_QUANTILE_PART)
+            made[i].type = random_types[f->aggregate.column];
+    }
+}
+
 /* Runs them; `firsts` may be NULL. */
 static enum vdbq_status run(const struct step_window *step, unsigned threads,
                             struct window_firsts *firsts,
@@ -77,15 +90,7 @@ static enum vdbq_status run(const struct step_window *step, unsigned threads,
                                     .firsts = firsts,
                                     .threads = threads };
 
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        const struct step_window_function *f = vector_at(&step->functions, i);
-        made[i] =
-            (struct step_column){ .name = "r",
-                                  .type =
-                                      f->function == WINDOW_QUANTILE_PART
-                                          ? VDBQ_DOUBLE
-                                          : random_types[f->aggregate.column] };
-    }
+    describe(step, made);
     if (row_set_init(results, made, FUNCTIONS, &error) != VDBQ_OK)
         return error.status;
     return window_run(&params, results, &error);
@@ -161,19 +166,23 @@ static void check_row(const struct step_window_function *f,
 
 /* --------------------------------------------------------------- tests -- */
 
+/* Checks that two values are the same, to the bit. */
+static void check_value(const struct row_set_column *a, uint32_t row,
+                        const struct row_set_column *b, uint32_t of)
+{
+    assert_int_equal(row_set_is_null(a, row), row_set_is_null(b, of));
+    if (!row_set_is_null(a, row))
+        assert_memory_equal((char *)a->values + (size_t)row * a->width,
+                            (char *)b->values + (size_t)of * b->width,
+                            a->width);
+}
+
 /* Row `row` of some results has what row `of` of all has. */
 static void check_same(const struct row_set *some, uint32_t row,
                        const struct row_set *all, uint32_t of)
 {
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        const struct row_set_column *a = &some->columns[i],
-                                    *b = &all->columns[i];
-        assert_int_equal(row_set_is_null(a, row), row_set_is_null(b, of));
-        if (!row_set_is_null(a, row))
-            assert_memory_equal((char *)a->values + (size_t)row * a->width,
-                                (char *)b->values + (size_t)of * b->width,
-                                a->width);
-    }
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        check_value(&some->columns[i], row, &all->columns[i], of);
 }
 
 /* Whether a row is the first one of its partition. */
@@ -285,12 +294,7 @@ static enum vdbq_status make_results(const struct step_window *step,
                                      struct row_set *results)
 {
     struct step_column made[FUNCTIONS];
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        const struct step_window_function *f = vector_at(&step->functions, i);
-        made[i] = (struct step_column){ .name = "r", .type = VDBQ_DOUBLE };
-        if (f->function != WINDOW_QUANTILE_PART)
-            made[i].type = random_types[f->aggregate.column];
-    }
+    describe(step, made);
     enum vdbq_status status =
         row_set_init(rows, columns, RANDOM_COLUMNS, &error);
     return status == VDBQ_OK ? row_set_init(results, made, FUNCTIONS, &error)
@@ -339,6 +343,119 @@ static void selected_ones_are_the_same(void **state)
         row_set_finish(&results);
         finish(functions);
     }
+    row_set_finish(&input);
+}
+
+/* Functions that have partitions. */
+static void make_parted(const struct step_window *step,
+                        struct step_window_function *functions)
+{
+    make(functions);
+    while (!window_parts_can(step)) {
+        finish(functions);
+        make(functions);
+    }
+}
+
+/* First rows with their quantiles, with so much memory; the rows come in batches. */
+static enum vdbq_status run_parts(const struct step_window *step,
+                                  uint64_t room_bytes, struct row_set *rows)
+{
+    struct account_share memory = { .account = NULL };
+    struct step_column all[RANDOM_COLUMNS + FUNCTIONS];
+    const struct window_spill_params params = { .step = step,
+                                                .columns = all,
+                                                .input_count = RANDOM_COLUMNS,
+                                                .threads = 2,
+                                                .room_bytes = room_bytes,
+                                                .files = &os_memory_files,
+                                                .memory = &memory };
+    struct window_parts *parts;
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct vdbq_batch batch = { .rows = 1 };
+    memcpy(all, columns, sizeof columns);
+    describe(step, all + RANDOM_COLUMNS);
+    if (row_set_init(rows, all, RANDOM_COLUMNS + FUNCTIONS, &error) != VDBQ_OK)
+        return error.status;
+    enum vdbq_status status = window_parts_create(&params, &parts, &error);
+    for (uint32_t at = 0, count; status == VDBQ_OK && at < input.rows;
+         at += count) {
+        count = 1 + random_below(20000);
+        count = count < input.rows - at ? count : (uint32_t)input.rows - at;
+        batch = random_batch(at, count, vectors);
+        status = window_parts_add(parts, &batch, &error);
+    }
+    if (status == VDBQ_OK)
+        status = window_parts_end(parts, &error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = window_parts_batch(parts, &batch, &error);
+        if (status == VDBQ_OK)
+            status = row_set_append(rows, &batch, 1, &error);
+    }
+    window_parts_destroy(parts);
+    return status;
+}
+
+/* Checks that a row of the input, all its columns, is that row. */
+static void check_input(const struct row_set *rows, uint32_t row, uint32_t of)
+{
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        check_value(&rows->columns[i], row, &input.columns[i], of);
+}
+
+/* Few partitions have more rows than fit, many ones are computed together. */
+static void first_rows_in_files_are_the_same(void **state)
+{
+    static const uint32_t counts[] = { 1, 2, 700, 20000, 120000 };
+    static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
+    static const uint64_t rooms[] = { 1 << 8, 1 << 16, 1 << 21 };
+
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        struct step_window_function functions[FUNCTIONS];
+        struct step_window step = { .functions =
+                                        VECTOR_OF(functions, FUNCTIONS),
+                                    .firsts = true };
+        struct window_firsts firsts = { 0 };
+        struct row_set some, rows;
+        fill(counts[round % 5], variety[round % 4]);
+        make_parted(&step, functions);
+        assert_int_equal(run(&step, 1, &firsts, &some), VDBQ_OK);
+        assert_int_equal(run_parts(&step, rooms[round % 3], &rows), VDBQ_OK);
+        assert_int_equal(rows.rows, firsts.count);
+        struct row_set results = rows;
+        results.columns += RANDOM_COLUMNS;
+        for (uint32_t i = 0; i < firsts.count; i++) {
+            check_input(&rows, i, firsts.rows[i]);
+            check_same(&results, i, &some, i);
+        }
+        window_firsts_finish(&firsts);
+        row_set_finish(&some);
+        row_set_finish(&rows);
+        finish(functions);
+    }
+    row_set_finish(&input);
+}
+
+static void missing_memory_for_first_rows_is_told(void **state)
+{
+    struct step_window_function functions[FUNCTIONS];
+    struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS),
+                                .firsts = true };
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+
+    (void)state;
+    fill(3000, 30);
+    make_parted(&step, functions);
+    for (unsigned calls = 0; status != VDBQ_OK; calls += 7) {
+        struct row_set rows = { 0 };
+        memory_fail_after(calls);
+        status = run_parts(&step, 1 << 14, &rows);
+        memory_fail_never();
+        row_set_finish(&rows);
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+    finish(functions);
     row_set_finish(&input);
 }
 
@@ -397,6 +514,8 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(selected_ones_are_the_same),
         cmocka_unit_test(missing_memory_to_select_is_told),
+        cmocka_unit_test(first_rows_in_files_are_the_same),
+        cmocka_unit_test(missing_memory_for_first_rows_is_told),
         cmocka_unit_test(missing_memory_is_told)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
