@@ -6,7 +6,8 @@
  * the rows are put back into the order in which they came (reorder.h), with
  * the results behind their columns. They are the rows of the next stage. Of the
  * last one columns that nobody reads are left out, and where nobody sees the order
- * rows stay in that of the windows.
+ * rows stay in that of the windows. Where the step wants the first row of each
+ * partition alone, the last stage gives no others.
  *
  * What takes nothing but a row's place (ROW_NUMBER, RANK, DENSE_RANK) is
  * computed for any rows in their order; else a partition must fit into memory.

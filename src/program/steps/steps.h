@@ -161,7 +161,7 @@ struct step_parameter {
 
 /* STEP_WINDOW. Gives the input's columns, then one for each function; rows
  * stay in their order. Of `firsts` nobody wants another row than the first of
- * each partition: where all are in memory no other comes. */
+ * each partition: on the host no other comes. */
 struct step_window_function {
     enum window_function function;
     struct step_aggregate aggregate; /* its column: the argument         */
