@@ -11,6 +11,7 @@
 #include "plan/operator/compare.h"
 #include "plan/make/logic.h"
 #include "plan/make/coerce.h"
+#include "plan/make/expression_new.h"
 #include "plan/tree/binder.h"
 
 static struct expression *concatenate(struct binder *binder,
@@ -57,4 +58,22 @@ struct expression *expression_operator(struct binder *binder,
     if (operator<= AST_MOD)
         return expression_arithmetic(binder, operator, left, right, tree);
     return expression_compare(binder, operator, left, right, tree);
+}
+
+struct expression *expression_value_or(struct binder *binder,
+                                       struct expression *value, int number)
+{
+    struct position nowhere = { 0 };
+    struct ast_expression place = { 0 };
+    struct expression *null = expression_null(binder, value->type, nowhere);
+    struct expression *there =
+        null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
+             : NULL;
+    struct expression *other = expression_integer(binder, number, nowhere);
+
+    if (there == NULL || other == NULL)
+        return NULL;
+    other = expression_number(binder, other, value->type, nowhere);
+    return other ? expression_choice(binder, there, value, other, nowhere)
+                 : NULL;
 }

@@ -16,4 +16,8 @@ struct expression *expression_operator(struct binder *binder,
                                        struct expression *right,
                                        const struct ast_expression *tree);
 
+/* The value where it is not NULL, else the number, as the value's type. */
+struct expression *expression_value_or(struct binder *binder,
+                                       struct expression *value, int number);
+
 #endif

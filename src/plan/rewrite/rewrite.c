@@ -34,6 +34,7 @@
 #include "plan/rewrite/trace.h"
 #include "plan/simplify/computed_keys.h"
 #include "plan/simplify/facts_group.h"
+#include "plan/simplify/group_again.h"
 #include "plan/simplify/group_early.h"
 #include "plan/simplify/group_firsts.h"
 #include "plan/simplify/group_key.h"
@@ -335,6 +336,12 @@ static const struct pass {
       .each = group_firsts,
       .text = "Quantiles of groups are computed for the first row of each, "
               "where the groups show nothing else.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "group groups",
+      .each = group_again,
+      .text = "Groups of the same rows are made of those that have more keys, "
+              "where these are few.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "share",

@@ -20,7 +20,6 @@
 #include "base/vector.h"
 #include "plan/condition/refuses.h"
 #include "plan/estimate/estimate.h"
-#include "plan/make/coerce.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
@@ -258,25 +257,6 @@ static struct node *make_join(const struct early *early, struct node *group)
     return made;
 }
 
-/* The value where there is a group, else what it is of a left row alone. */
-static struct expression *value_or(struct binder *binder,
-                                   struct expression *value, int alone)
-{
-    struct position nowhere = { 0 };
-    struct ast_expression place = { 0 };
-    struct expression *null = expression_null(binder, value->type, nowhere);
-    struct expression *there =
-        null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
-             : NULL;
-    struct expression *other = expression_integer(binder, alone, nowhere);
-
-    if (there == NULL || other == NULL)
-        return NULL;
-    other = expression_number(binder, other, value->type, nowhere);
-    return other ? expression_choice(binder, there, value, other, nowhere)
-                 : NULL;
-}
-
 /* The value of aggregate `number`, whose group has it in a column of the
  * join. */
 static struct expression *value_of(const struct early *early, size_t number,
@@ -295,8 +275,8 @@ static struct expression *value_of(const struct early *early, size_t number,
     if (value == NULL
         || aggregate_row(aggregate->function)->none == AGGREGATE_NULL)
         return value;
-    return value_or(early->binder, value,
-                    aggregate->column < 0 && aggregate->filter < 0);
+    return expression_value_or(early->binder, value,
+                               aggregate->column < 0 && aggregate->filter < 0);
 }
 
 /* The columns that the group had, of the join. */

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups of groups [Gray et al. 1997, the data cube]:
+ *
+ *   SELECT a, b, count(*), max(x) FROM t GROUP BY ROLLUP (a, b)
+ *
+ * has the groups of t's rows by a and b, by a, and one of all rows. Those by a are
+ * made of those by a and b, whose counts are added and of whose greatest values
+ * the greatest is taken; the last one is made of those by a. Where groups are
+ * much fewer than rows, the rows are so read once. *share* makes one step of the
+ * groups that others are made of.
+ *
+ * Groups come in the order of their first rows, and so do groups of groups: rows
+ * and their order stay. Sums of floats are left out, since they would be rounded
+ * twice, and so are extremes of floats, since equal ones may differ in their sign.
+ */
+#include "plan/simplify/group_again.h"
+
+#include <assert.h>
+
+#include "base/vector.h"
+#include "plan/estimate/estimate.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/operator/operator.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/node_same.h"
+
+enum {
+    PARTS_MAX = 128, /* of a concat whose groups are compared           */
+    ROWS_A_GROUP = 2 /* that groups have at least which others are made of */
+};
+
+/* The groups of a part of a concat. */
+struct part {
+    struct node **place; /* where they stand                             */
+    struct node *bound;  /* as they were                                 */
+    struct node *made;   /* what stands there from now on; NULL: not yet */
+};
+
+struct parts {
+    struct binder *binder;
+    unsigned walk; /* node_same.h */
+    unsigned count;
+    struct part part[PARTS_MAX];
+};
+
+/* ------------------------------------------------------------- the proof -- */
+
+/* Whether a part is what is computed of groups of what a SELECT computes. */
+static bool has_groups(const struct node *part)
+{
+    const struct node *group = part->left;
+
+    return part->kind == NODE_SELECT && part->common == NULL
+           && group->kind == NODE_GROUP && group->common == NULL
+           && group->left->kind == NODE_SELECT && group->left->common == NULL;
+}
+
+static bool are_same(const struct expression *a, const struct expression *b)
+{
+    return a == NULL || b == NULL ? a == b : expression_same(a, b);
+}
+
+static bool has_key(const struct node *group, const struct expression *key)
+{
+    unsigned i = 0;
+
+    while (i < group->group.keys
+           && !expression_same(group->left->results[i], key))
+        i++;
+    return i < group->group.keys;
+}
+
+/* Whether the groups of `fine` are parts of those of `coarse`. */
+static bool is_finer(const struct parts *parts, const struct node *fine,
+                     const struct node *coarse)
+{
+    bool finer = fine->group.keys > coarse->group.keys
+                 && fine->rows * ROWS_A_GROUP <= fine->left->rows;
+
+    for (unsigned i = 0; i < coarse->group.keys && finer; i++)
+        finer = has_key(fine, coarse->left->results[i]);
+    return finer && are_same(fine->left->where, coarse->left->where)
+           && node_same(fine->left->left, coarse->left->left, parts->walk);
+}
+
+/* What an aggregate reads of a row; NULL: nothing. */
+static const struct expression *read_by(const struct node *group, int column)
+{
+    return column < 0 ? NULL : group->left->results[column];
+}
+
+/* The column of `fine` that is the aggregate of `coarse`; -1: none is. */
+static int column_of_aggregate(const struct node *fine,
+                               const struct node *coarse,
+                               const struct step_aggregate *aggregate)
+{
+    for (size_t i = 0; i < fine->group.aggregates.count; i++) {
+        const struct step_aggregate *other =
+            vector_at(&fine->group.aggregates, i);
+        if (other->function == aggregate->function
+            && are_same(read_by(fine, other->column),
+                        read_by(coarse, aggregate->column))
+            && are_same(read_by(fine, other->filter),
+                        read_by(coarse, aggregate->filter)))
+            return (int)(fine->group.keys + i);
+    }
+    return -1;
+}
+
+/* Whether values of parts tell the value of the whole, and by which function. */
+static bool is_of_parts(const struct step_aggregate *aggregate, int type,
+                        enum aggregate_function *function)
+{
+    *function = aggregate->function;
+    switch (aggregate->function) {
+    case AGGREGATE_COUNT:
+        *function = AGGREGATE_SUM;
+        return !aggregate->distinct;
+    case AGGREGATE_SUM:
+    case AGGREGATE_MIN:
+    case AGGREGATE_MAX:
+        return !aggregate->distinct && !is_float(type);
+    case AGGREGATE_FIRST:
+        return aggregate->filter < 0;
+    default:
+        return false;
+    }
+}
+
+static bool tells_aggregates(const struct node *fine, const struct node *coarse)
+{
+    enum aggregate_function function;
+
+    for (size_t i = 0; i < coarse->group.aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&coarse->group.aggregates, i);
+        int type = coarse->columns[coarse->group.keys + i].type;
+        if (!is_of_parts(aggregate, type, &function)
+            || column_of_aggregate(fine, coarse, aggregate) < 0)
+            return false;
+    }
+    return true;
+}
+
+/* The fewest groups that those of a part can be made of; NULL: none. */
+static struct part *best_for(struct parts *parts, const struct node *coarse)
+{
+    struct part *best = NULL;
+
+    for (unsigned i = 0; i < parts->count; i++) {
+        struct part *part = &parts->part[i];
+        if ((best == NULL || part->bound->rows < best->bound->rows)
+            && is_finer(parts, part->bound, coarse)
+            && tells_aggregates(part->bound, coarse))
+            best = part;
+    }
+    return best;
+}
+
+/* ---------------------------------------------------------------- making -- */
+
+static unsigned column_of_key(const struct node *group,
+                              const struct expression *key)
+{
+    unsigned i = 0;
+
+    while (!expression_same(group->left->results[i], key))
+        i++;
+    assert(i < group->group.keys); /* has_key() */
+    return i;
+}
+
+/* The columns of groups that stand for `fine` that those of `coarse` are made of:
+ * as many, keys first. */
+static struct node *make_below(struct binder *binder, const struct node *coarse,
+                               const struct node *fine,
+                               const struct node *stands)
+{
+    unsigned keys = coarse->group.keys;
+    int *columns = arena_alloc(binder->arena,
+                               (coarse->column_count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < coarse->column_count; i++)
+        columns[i] = i < keys
+                         ? (int)column_of_key(fine, coarse->left->results[i])
+                         : column_of_aggregate(
+                             fine, coarse,
+                             vector_at(&coarse->group.aggregates, i - keys));
+    return node_columns(binder, (struct node *)(uintptr_t)stands, columns,
+                        coarse->column_count);
+}
+
+static bool move_aggregates(const struct node *coarse, struct vector *moved)
+{
+    unsigned keys = coarse->group.keys;
+
+    for (unsigned i = keys; i < coarse->column_count; i++) {
+        struct step_aggregate aggregate = VECTOR_ITEMS(
+            &coarse->group.aggregates, struct step_aggregate)[i - keys];
+        is_of_parts(&aggregate, coarse->columns[i].type, &aggregate.function);
+        aggregate.column = (int)i;
+        aggregate.filter = -1;
+        if (!vector_append(moved, &aggregate, 1))
+            return false;
+    }
+    return true;
+}
+
+/* The group of no groups counts none. */
+static struct node *with_zeros(struct binder *binder, const struct node *coarse,
+                               struct node *made)
+{
+    struct expression **results =
+        arena_alloc(binder->arena, (made->column_count + 1) * sizeof(*results));
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < made->column_count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&coarse->group.aggregates, i);
+        results[i] = node_column(binder, made, i, aggregate->at);
+        if (aggregate->function == AGGREGATE_COUNT && results[i] != NULL)
+            results[i] = expression_value_or(binder, results[i], 0);
+        if (results[i] == NULL)
+            return NULL;
+    }
+    return node_select(binder, made, NULL, results, NULL, made->column_count);
+}
+
+/* The groups of `coarse`, made of those that stand for `fine`. */
+static struct node *make(struct binder *binder, const struct node *coarse,
+                         const struct node *fine, const struct node *stands)
+{
+    struct vector moved = VECTOR_IN(binder->arena, struct step_aggregate);
+    struct node *made = make_below(binder, coarse, fine, stands);
+
+    if (made != NULL && !move_aggregates(coarse, &moved))
+        return error_no_memory(binder->error), NULL;
+    if (made != NULL)
+        made = node_group(binder, made, coarse->group.keys, &moved);
+    if (made != NULL && coarse->group.keys == 0)
+        made = with_zeros(binder, coarse, made);
+    for (unsigned i = 0; made != NULL && i < made->column_count; i++) {
+        assert(made->columns[i].type == coarse->columns[i].type);
+        made->columns[i].name = coarse->columns[i].name;
+    }
+    return made;
+}
+
+/* Settles what stands for a part's groups, those that they are made of before. */
+static bool settle(struct parts *parts, struct part *part)
+{
+    struct part *fine = best_for(parts, part->bound);
+
+    if (part->made != NULL)
+        return true;
+    if (fine == NULL)
+        return part->made = part->bound, true;
+    if (!settle(parts, fine))
+        return false;
+    part->made = make(parts->binder, part->bound, fine->bound, fine->made);
+    if (part->made != NULL)
+        *part->place = part->made;
+    return part->made != NULL;
+}
+
+struct node *group_again(struct binder *binder, struct node *node)
+{
+    struct parts parts = { .binder = binder, .walk = ++binder->counts };
+    bool done = true;
+
+    if (node->kind != NODE_CONCAT || node->parts.count > PARTS_MAX)
+        return node;
+    for (size_t i = 0; i < node->parts.count; i++) {
+        struct node *part = VECTOR_ITEMS(&node->parts, struct node *)[i];
+        if (has_groups(part))
+            parts.part[parts.count++] =
+                (struct part){ .place = &part->left, .bound = part->left };
+    }
+    if (parts.count > 1)
+        estimate_node(binder, node);
+    for (unsigned i = 0; i < parts.count && done; i++)
+        done = settle(&parts, &parts.part[i]);
+    return done ? node : NULL;
+}
