@@ -47,7 +47,9 @@
  *     are, that of the larger generation: a commit was cut short between them.
  *     Where one is not, the user is told. Where none is, a commit was cut
  *     short before its sync returned, and there is no such head. The state of
- *     the file is that of the head with the larger generation. A head that is
+ *     the file is that of the head with the larger generation; where both have
+ *     the same one (rule 15), head A is in use, for whoever writes and whoever
+ *     follows him must look in the same place (rule 16). A head that is
  *     whole and leads to a damaged catalogue, or ends behind the file's end,
  *     makes the file CORRUPT: no crash leaves one. The other head's state is
  *     used only with VDBQ_OPEN_OLDER, the user is told so, and a commit alone
@@ -338,6 +340,7 @@ enum vdbq_status file_double_head(struct file *file, struct error *error)
     status = write_head(file, which, head, error);
     file->first[which] = file->heads[which] = *head;
     file->states[which] = HEAD_VALID;
+    file->current = 0; /* rule 2: for all who read them */
     if (status == VDBQ_OK)
         status = file_sync(file, error);
     file->settled = status == VDBQ_OK;

@@ -312,6 +312,33 @@ static void the_state_before_an_announced_head_stays(void **state)
     expect_rows(7 * FEW_ROWS);
 }
 
+/* Has the first one write both heads, as before a cut, where head B was the newest. */
+static void double_head_b(void)
+{
+    struct transaction *transaction;
+
+    while (one->file.current != 1) {
+        assert_int_equal(transaction_begin(one, &transaction, ERROR), VDBQ_OK);
+        assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+    }
+    assert_int_equal(transaction_begin(one, &transaction, ERROR), VDBQ_OK);
+    assert_int_equal(file_double_head(&one->file, ERROR), VDBQ_OK);
+    transaction_abort(transaction);
+    syncs = 0;
+}
+
+/* Else both would write the same commit, over one another's blocks. */
+static void what_is_announced_on_heads_that_are_alike_is_found(void **state)
+{
+    (void)state;
+    at_sync = 1;
+    double_head_b();
+    meanwhile = begin_other;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_OK);
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_OK);
+    expect_rows(3 * FEW_ROWS);
+}
+
 /* Neither on a head of a vdbq that knows nothing of announcements, which may write
  * again, nor on one that is not the newest. */
 static void heads_are_not_announced_on_any_head(void **state)
@@ -340,6 +367,7 @@ int main(void)
         TEST(a_head_that_was_only_announced_is_none),
         TEST(who_gives_up_on_an_announced_head_reads_the_one_before),
         TEST(the_state_before_an_announced_head_stays),
+        TEST(what_is_announced_on_heads_that_are_alike_is_found),
         TEST(heads_are_not_announced_on_any_head),
     };
 
