@@ -137,7 +137,8 @@ enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
         result->tables_room = tables;
         status = result_room(result, rows, error);
     }
-    if (status == VDBQ_OK && result->params.mapped)
+    /* Nothing is written where all rows go to groups. */
+    if (status == VDBQ_OK && result->params.mapped && result->written != NULL)
         status = device_memory_give(result->written, times, error);
     assert(status != VDBQ_OK || rows <= result->rows_room);
     return status;

@@ -35,6 +35,7 @@ static const struct shape shapes[] = {
     { 32, 1, "cached", "interpreted" },    { 32, 4, "streamed", "specialised" },
     { 64, 8, "serial", "interpreted" },    { 128, 2, "cached", "specialised" },
     { 256, 4, "streamed", "interpreted" }, { 32, 16, "cached", "specialised" },
+    { 64, 4, "mapped", "specialised" },
 };
 enum { STREAMED = 1, SERIAL = 2, SHAPES = sizeof shapes / sizeof *shapes };
 
