@@ -5,6 +5,7 @@
  * failure undoes the statement alone. What a statement promises is decided
  * under the writer's lock: it is planned for the state that it changes.
  */
+#include "api/alone/sound_rows.h"
 #include "api/query.h"
 #include "api/upsert.h"
 
@@ -51,21 +52,57 @@ static enum vdbq_status add_some(vdbq_query *query, struct transaction *to,
     return status;
 }
 
-/* Adds rows as the plan says, and keeps what is returned of them. */
-static enum vdbq_status add_rows(vdbq_query *query, struct transaction *to,
-                                 uint32_t table_id, uint64_t rows,
-                                 const struct vdbq_vector *vectors,
-                                 enum conflict conflict)
+/* Adds rows, and keeps what is returned of them. */
+static enum vdbq_status add_all(vdbq_query *query, struct transaction *to,
+                                uint32_t table_id, uint64_t rows,
+                                const struct vdbq_vector *vectors,
+                                enum conflict conflict)
 {
-    bool inserts = query->plan.kind == PLAN_INSERT;
-    if (inserts && query->plan.insert.target.count > 0)
-        return upsert_free(query, to, rows, vectors);
     if (conflict == CONFLICT_IGNORE && query_returns(query))
         return add_some(query, to, table_id, rows, vectors);
     enum vdbq_status status = transaction_insert(to, table_id, rows, vectors,
                                                  conflict, &query->db->error);
     return status == VDBQ_OK ? query_returned_add(query, vectors, 0, rows)
                              : status;
+}
+
+/* INSERT OR IGNORE: adds those of the rows that break no rule. */
+static enum vdbq_status add_sound(vdbq_query *query, struct transaction *to,
+                                  const struct coming_rows *coming)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    const struct catalogue *now = transaction_catalogue(to);
+    const struct rule_source source = {
+        query->db->database, now, catalogue_table_id(now, insert->table_id)
+    };
+    struct sound_rows sound;
+    enum vdbq_status status =
+        sound_rows_find(&source, coming, &sound, &query->db->error);
+    if (status == VDBQ_OK && sound.count > 0)
+        status = add_all(query, to, insert->table_id, sound.count,
+                         sound.vectors, CONFLICT_IGNORE);
+    sound_rows_finish(&sound);
+    return status;
+}
+
+/* Adds rows as the plan says, and keeps what is returned of them. */
+static enum vdbq_status add_rows(vdbq_query *query, struct transaction *to,
+                                 uint32_t table_id, uint64_t rows,
+                                 const struct vdbq_vector *vectors,
+                                 enum conflict conflict)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    bool inserts = query->plan.kind == PLAN_INSERT;
+    if (inserts && insert->target.count > 0)
+        return upsert_free(query, to, rows, vectors);
+    if (inserts && insert->ignores_broken) {
+        const struct coming_rows coming = { rows, vectors,
+                                            insert->from_query
+                                                ? query->batch.columns
+                                                : insert->column_count };
+        return add_sound(query, to, &coming);
+    }
+    return add_all(query, to, table_id, rows, vectors, conflict);
 }
 
 /* Adds the rows of the query's stream to a table. */

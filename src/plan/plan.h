@@ -112,6 +112,8 @@ struct plan_parameter {
 struct plan_insert {
     uint32_t table_id;
     enum conflict conflict;
+    bool ignores_broken; /* OR IGNORE: rows that break NOT NULL or a CHECK are
+                            left out, too                                  */
     bool from_query;
     uint64_t rows;
     unsigned column_count;         /* of the table                        */

@@ -294,8 +294,6 @@ class Changes:
             return Node(f'INSERT INTO {shape.name} DEFAULT VALUES')
         verb = rng.choice(('INSERT', 'INSERT', 'INSERT', 'INSERT OR REPLACE', 'REPLACE',
                            'INSERT OR IGNORE'))
-        if shape.checks and verb == 'INSERT OR IGNORE':
-            verb = 'INSERT'  # there rows that break a CHECK are passed over
         if chance < 0.65:
             return self.insert_values(shape, verb)
         return self.insert_select(shape, verb)
@@ -317,8 +315,8 @@ class Changes:
         made = []
         for name in columns:
             value = self.values.value(name, shape)
-            # sqlite3 puts the default there, or passes the row over.
-            while value is None and verb != 'INSERT' and name in (*shape.needed, *shape.key):
+            # sqlite3 passes a row without a key over.
+            while value is None and verb != 'INSERT' and name in shape.key:
                 value = self.values.value(name, shape)
             made.append(Node({d: literal(COLUMNS[name][0], value, d) for d in ('', 'sqlite')}))
         return Node('(' + ', '.join(['{}'] * len(made)) + ')', *made)
@@ -345,7 +343,7 @@ class Changes:
         where = self.where(other, scope) if rng.random() < 0.7 else EMPTY
         order = ''
         if verb != 'INSERT':
-            items = [self.never_null(item, c) if c in (*shape.needed, *shape.key) else item
+            items = [self.never_null(item, c) if c in shape.key else item
                      for item, c in zip(items, shape.columns)]
             order = ' ORDER BY ' + ', '.join(map(str, range(1, len(items) + 1)))
         return Node(f'{verb} INTO {shape.name} SELECT {{0}} FROM {other.name} {{1}}{order}',

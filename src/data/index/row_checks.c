@@ -63,44 +63,54 @@ static bool list_reads(const struct checks *checks, struct row_check *together)
     return together->reads != NULL;
 }
 
-/* The number of the first row of which a text is true; `rows`: there is none. */
+/* The rows of which a text is true, by their numbers. */
 static enum vdbq_status ask(const struct checks *checks,
                             const struct row_check *together, const char *sql,
                             uint64_t rows, const struct vdbq_vector *vectors,
-                            uint64_t *row)
+                            struct index_values *values)
 {
     const struct rule_source *source = checks->source;
     struct index_keys keys;
     struct index index = row_check_index(source->table, together, sql, &keys);
-    struct index_values values;
-    enum vdbq_status status = index_values_compute(
-        &(struct index_of){ source->database, source->catalogue, source->table,
-                            &index },
-        rows, vectors, &values, checks->error);
 
-    *row = rows;
-    if (status == VDBQ_OK && values.rows.count > 0)
-        *row = (uint64_t)((const int64_t *)values.vectors[0].values)[0];
-    index_values_finish(&values);
-    return status;
+    return index_values_compute(&(struct index_of){ source->database,
+                                                    source->catalogue,
+                                                    source->table, &index },
+                                rows, vectors, values, checks->error);
 }
 
-/* The first row that breaks one of them, likewise. */
-static enum vdbq_status find_first(const struct checks *checks, uint64_t rows,
-                                   const struct vdbq_vector *vectors,
-                                   uint64_t *row)
+/* The rows that break one of them, likewise. */
+static enum vdbq_status find_broken(const struct checks *checks, uint64_t rows,
+                                    const struct vdbq_vector *vectors,
+                                    struct index_values *values)
 {
     struct row_check together = { 0 };
     struct text sql = { 0 };
     enum vdbq_status status;
 
+    *values = (struct index_values){ 0 };
     print_broken(checks, &sql);
     status = list_reads(checks, &together) && !sql.failed
-                 ? ask(checks, &together, sql.bytes, rows, vectors, row)
+                 ? ask(checks, &together, sql.bytes, rows, vectors, values)
                  : error_no_memory(checks->error);
     if (checks->count > 1)
         memory_release(together.reads);
     text_finish(&sql);
+    return status;
+}
+
+/* The number of the first row that breaks one of them; `rows`: there is none. */
+static enum vdbq_status find_first(const struct checks *checks, uint64_t rows,
+                                   const struct vdbq_vector *vectors,
+                                   uint64_t *row)
+{
+    struct index_values values;
+    enum vdbq_status status = find_broken(checks, rows, vectors, &values);
+
+    *row = rows;
+    if (status == VDBQ_OK && values.rows.count > 0)
+        *row = (uint64_t)((const int64_t *)values.vectors[0].values)[0];
+    index_values_finish(&values);
     return status;
 }
 
@@ -154,9 +164,9 @@ static enum vdbq_status refuse(const struct checks *checks,
 }
 
 /* Which of them a row breaks. */
-static enum vdbq_status find_broken(const struct checks *checks,
-                                    const struct vdbq_vector *vectors,
-                                    uint64_t row)
+static enum vdbq_status find_rule(const struct checks *checks,
+                                  const struct vdbq_vector *vectors,
+                                  uint64_t row)
 {
     unsigned count = checks->source->table->column_count, number = 0;
     struct checks one = *checks;
@@ -182,23 +192,55 @@ static enum vdbq_status find_broken(const struct checks *checks,
 
 /* ------------------------------------------------------------------- all -- */
 
-static enum vdbq_status prove(struct checks *checks, uint64_t rows,
-                              const struct vdbq_vector *vectors)
-{
-    uint64_t row = rows;
-    enum vdbq_status status =
-        checks->count > 0 ? find_first(checks, rows, vectors, &row) : VDBQ_OK;
+/* What becomes of rows that some CHECKs are asked about. */
+struct asked {
+    uint64_t rows;
+    const struct vdbq_vector *vectors;
+    const bool
+        *changed;    /* columns: other CHECKs are not asked; NULL: all are */
+    uint8_t *broken; /* gets 1 of each row that breaks one; NULL: it fails */
+};
 
-    if (status == VDBQ_OK && row < rows)
-        status = find_broken(checks, vectors, row);
+static enum vdbq_status prove(const struct checks *checks,
+                              const struct asked *asked)
+{
+    uint64_t row = asked->rows;
+    enum vdbq_status status =
+        find_first(checks, asked->rows, asked->vectors, &row);
+
+    return status == VDBQ_OK && row < asked->rows
+               ? find_rule(checks, asked->vectors, row)
+               : status;
+}
+
+static enum vdbq_status mark(const struct checks *checks,
+                             const struct asked *asked)
+{
+    struct index_values values;
+    enum vdbq_status status =
+        find_broken(checks, asked->rows, asked->vectors, &values);
+
+    for (uint64_t i = 0; status == VDBQ_OK && i < values.rows.count; i++)
+        asked->broken[((const int64_t *)values.vectors[0].values)[i]] = 1;
+    index_values_finish(&values);
+    return status;
+}
+
+/* Asks about those that were collected, and begins anew. */
+static enum vdbq_status ask_all(struct checks *checks,
+                                const struct asked *asked)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (checks->count > 0)
+        status =
+            asked->broken != NULL ? mark(checks, asked) : prove(checks, asked);
     checks->count = 0;
     return status;
 }
 
-enum vdbq_status row_checks_prove(const struct rule_source *source,
-                                  uint64_t rows,
-                                  const struct vdbq_vector *vectors,
-                                  const bool *changed, struct error *error)
+static enum vdbq_status ask_each(const struct rule_source *source,
+                                 const struct asked *asked, struct error *error)
 {
     const struct table *table = source->table;
     struct checks checks = { .source = source, .error = error };
@@ -206,10 +248,31 @@ enum vdbq_status row_checks_prove(const struct rule_source *source,
 
     for (unsigned i = 0; i < table->check_count && status == VDBQ_OK; i++) {
         const struct row_check *check = &table->checks[i];
-        if (changed == NULL || row_check_reads(check, changed))
+        if (asked->changed == NULL || row_check_reads(check, asked->changed))
             checks.items[checks.count++] = check;
         if (checks.count == TOGETHER)
-            status = prove(&checks, rows, vectors);
+            status = ask_all(&checks, asked);
     }
-    return status == VDBQ_OK ? prove(&checks, rows, vectors) : status;
+    return status == VDBQ_OK ? ask_all(&checks, asked) : status;
+}
+
+enum vdbq_status row_checks_prove(const struct rule_source *source,
+                                  uint64_t rows,
+                                  const struct vdbq_vector *vectors,
+                                  const bool *changed, struct error *error)
+{
+    const struct asked asked = { rows, vectors, changed, NULL };
+
+    return ask_each(source, &asked, error);
+}
+
+enum vdbq_status row_checks_mark(const struct rule_source *source,
+                                 uint64_t rows,
+                                 const struct vdbq_vector *vectors,
+                                 uint8_t *broken, struct error *error)
+{
+    const struct asked asked = { rows, vectors, NULL, broken };
+
+    assert(broken != NULL);
+    return ask_each(source, &asked, error);
 }

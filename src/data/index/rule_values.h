@@ -60,5 +60,10 @@ enum vdbq_status row_checks_prove(const struct rule_source *source,
                                   uint64_t rows,
                                   const struct vdbq_vector *vectors,
                                   const bool *changed, struct error *error);
+/* row_checks.c: sets a byte of each row that breaks one to 1, and leaves the others. */
+enum vdbq_status row_checks_mark(const struct rule_source *source,
+                                 uint64_t rows,
+                                 const struct vdbq_vector *vectors,
+                                 uint8_t *broken, struct error *error);
 
 #endif

@@ -13,6 +13,7 @@ struct values {
     const struct column *column;
     const struct vdbq_vector *vector;
     uint64_t rows;
+    bool proves_nulls; /* a NULL that may not be fails */
 };
 
 static enum vdbq_status check_nulls(const struct values *values,
@@ -91,7 +92,7 @@ static enum vdbq_status check_column(const struct values *values,
                          "table %s, column %s: the values to be added are "
                          "not of its type",
                          values->table->name, values->column->name);
-    if (values->column->not_null)
+    if (values->proves_nulls && values->column->not_null)
         status = check_nulls(values, error);
     if (status == VDBQ_OK && type == VDBQ_TEXT)
         status = check_texts(values, error);
@@ -107,7 +108,7 @@ enum vdbq_status values_check_column(const struct table *table, unsigned column,
                                      struct error *error)
 {
     return check_column(
-        &(struct values){ table, &table->columns[column], vector, rows },
+        &(struct values){ table, &table->columns[column], vector, rows, true },
         error);
 }
 
@@ -120,4 +121,26 @@ enum vdbq_status values_check(const struct table *table, uint64_t rows,
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status = values_check_column(table, i, rows, &vectors[i], error);
     return status;
+}
+
+enum vdbq_status values_check_others(const struct table *table, uint64_t rows,
+                                     const struct vdbq_vector *vectors,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = check_column(&(struct values){ table, &table->columns[i],
+                                                &vectors[i], rows, false },
+                              error);
+    return status;
+}
+
+void values_mark_nulls(const struct table *table, uint64_t rows,
+                       const struct vdbq_vector *vectors, uint8_t *broken)
+{
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->columns[i].not_null && i != table->key)
+            for (uint64_t row = 0; row < rows; row++)
+                broken[row] |= vector_null(&vectors[i], row);
 }

@@ -21,5 +21,13 @@ enum vdbq_status values_check_column(const struct table *table, unsigned column,
                                      uint64_t rows,
                                      const struct vdbq_vector *vector,
                                      struct error *error);
+/* The same of all columns, but that a NULL does not fail. */
+enum vdbq_status values_check_others(const struct table *table, uint64_t rows,
+                                     const struct vdbq_vector *vectors,
+                                     struct error *error);
+/* Sets a byte of each row that has a NULL where there may be none, the primary key
+ * aside, to 1, and leaves the others. */
+void values_mark_nulls(const struct table *table, uint64_t rows,
+                       const struct vdbq_vector *vectors, uint8_t *broken);
 
 #endif

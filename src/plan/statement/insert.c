@@ -44,7 +44,7 @@ static bool fill_results(struct inserting *inserting, const struct node *node,
         unsigned column = inserting->order[i];
         struct expression *e = queried_value(binder, node, i, at);
         if (e != NULL)
-            e = expression_assigned(binder, e, &columns[column]);
+            e = insert_assigned(inserting, e, &columns[column]);
         if (e == NULL)
             return false;
         results[column] = e;
@@ -178,6 +178,7 @@ enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                             : insert->ignore || is_nothing(&insert->conflict)
                                 ? CONFLICT_IGNORE
                                 : CONFLICT_FAIL;
+    plan->insert.ignores_broken = insert->ignore;
     return status == VDBQ_OK && insert->conflict.at.line > 0
                ? plan_conflict(statement, inserting.table, binder, plan)
                : status;

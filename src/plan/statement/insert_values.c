@@ -8,6 +8,7 @@
 #include "plan/bind/assign.h"
 #include "plan/bind/bind.h"
 #include "plan/call/names.h"
+#include "plan/call/scalar.h"
 #include "plan/bind/scope.h"
 #include "plan/make/node.h"
 #include "plan/statement/statement.h"
@@ -124,6 +125,14 @@ static void store(const struct filling *filling, size_t row,
     store_constant(filling->column->type, filling->values, row, e);
 }
 
+/* Whether a NULL may come to a column, whatever becomes of it. */
+static bool may_come(const struct inserting *inserting,
+                     const struct filling *filling)
+{
+    return !filling->key
+           && (!filling->column->not_null || inserting->insert->ignore);
+}
+
 /* A statement with parameters, which are NULL before they have values, is planned
  * all the same where it returns columns: those are asked for before that. */
 static bool waits_for_values(const struct inserting *inserting)
@@ -143,7 +152,7 @@ static enum vdbq_status set_null(struct inserting *inserting,
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
                         "row %zu has no value for the primary key %s", row + 1,
                         filling->column->name);
-    if (filling->column->not_null && !waits)
+    if (!may_come(inserting, filling) && !waits)
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
                         "row %zu has no value for column %s, which is NOT "
                         "NULL",
@@ -200,11 +209,11 @@ static enum vdbq_status make_parameters(struct inserting *inserting,
         struct plan_parameter *to = &plan->parameters[plan->parameter_count];
         if (fillings[i].parameter == 0)
             continue;
-        *to = (struct plan_parameter){
-            .number = (unsigned)fillings[i].parameter - 1,
-            .column = i,
-            .nullable = !fillings[i].key && !fillings[i].column->not_null
-        };
+        *to = (struct plan_parameter){ .number =
+                                           (unsigned)fillings[i].parameter - 1,
+                                       .column = i,
+                                       .nullable =
+                                           may_come(inserting, &fillings[i]) };
         plan->vectors[i].values = &to->value;
         plan->parameter_count++;
     }
@@ -278,6 +287,31 @@ static bool read_parameter(const struct inserting *inserting,
     return true;
 }
 
+/* `e`, or where it is NULL the column's default. */
+static struct expression *or_default(struct binder *binder,
+                                     struct expression *e,
+                                     const struct column *column)
+{
+    const struct ast_expression place = { .at = e->at };
+    struct expression *other = expression_default(binder, column, e->at);
+    struct call both = { .tree = &place,
+                         .arguments = { e, other },
+                         .count = 2 };
+
+    return other != NULL ? scalar_coalesce(binder, &both) : NULL;
+}
+
+struct expression *insert_assigned(const struct inserting *inserting,
+                                   struct expression *e,
+                                   const struct column *column)
+{
+    bool replaces = inserting->insert->replace && column->not_null
+                    && column->default_sql != NULL;
+
+    e = expression_assigned(inserting->binder, e, column);
+    return e != NULL && replaces ? or_default(inserting->binder, e, column) : e;
+}
+
 /* `*computed`: it is no constant, so that the rows must be a query's. */
 static enum vdbq_status fill_value(struct inserting *inserting,
                                    struct filling *filling, size_t row,
@@ -285,7 +319,7 @@ static enum vdbq_status fill_value(struct inserting *inserting,
 {
     struct position at = e->at;
 
-    e = expression_assigned(inserting->binder, e, filling->column);
+    e = insert_assigned(inserting, e, filling->column);
     if (e == NULL)
         return inserting->binder->error->status;
     if (e->kind != EXPRESSION_CONSTANT) {

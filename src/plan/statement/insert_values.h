@@ -33,6 +33,12 @@ struct inserting {
  * NO_MEMORY, NOT_FOUND and EXISTS. */
 enum vdbq_status insert_columns(struct inserting *inserting);
 
+/* A value as its column's type. REPLACE has the column's DEFAULT in the place of a NULL
+ * that the column does not take. NULL: a failure. */
+struct expression *insert_assigned(const struct inserting *inserting,
+                                   struct expression *e,
+                                   const struct column *column);
+
 /* The statement's VALUES, whose parameters plan_insert_fill() puts in their places;
  * `*computed`: some are no constants, and there are no vectors. */
 enum vdbq_status insert_values(struct inserting *inserting, struct plan *plan,
