@@ -140,6 +140,7 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                             .nodes = binder->nodes,
                             .commons = binder->commons,
                             .commons_last = binder->commons_last,
+                            .meanings = binder->meanings,
                             .views = binder->views + 1 };
     const struct ast_statement *statement;
     struct node *node = NULL;

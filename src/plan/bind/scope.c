@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/call/call.h"
+#include "plan/call/meaning.h"
 #include "plan/call/names.h"
 #include "plan/bind/select.h"
 #include "plan/make/expression_new.h"
@@ -327,17 +328,61 @@ static struct expression *use_result(struct binder *binder,
     return NULL;
 }
 
+/* Notes that a name means a column of a scope, or (NULL) a result or, outside of all
+ * scopes, a word. False: no memory. */
+static bool note(const struct binder *binder, const struct scope *in,
+                 const struct scope_column *column,
+                 const struct ast_expression *tree)
+{
+    struct meaning meaning = { .name = tree->column.text, .table = "" };
+
+    for (const struct scope *scope = binder->scope; scope != in;
+         scope = scope->outer)
+        meaning.outwards++;
+    if (column != NULL)
+        meaning.table = column->table;
+    meaning.meant = in == NULL                                  ? MEANT_WORD
+                    : column == NULL                            ? MEANT_RESULT
+                    : column->hidden && is_row_id(column->name) ? MEANT_ROW_ID
+                                                                : MEANT_COLUMN;
+    return meaning_note(binder, &meaning);
+}
+
+/* What is no column and no result. */
+static struct expression *find_word(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    bool found;
+    struct expression *word = bind_current(binder, tree, &found);
+
+    if (!found)
+        return refuse(binder, tree);
+    return note(binder, NULL, NULL, tree) ? word : NULL;
+}
+
+/* A column that one scope has of a name, for the scope that names it. */
+static struct expression *use_column(struct binder *binder, struct scope *scope,
+                                     const struct scope_column *column,
+                                     const struct ast_expression *tree)
+{
+    struct expression *e = note(binder, scope, column, tree)
+                               ? column_in(binder, scope, column, tree)
+                               : NULL;
+
+    return e == NULL || scope == binder->scope ? e
+                                               : scope_ask(binder, scope, e);
+}
+
 struct expression *scope_find(struct binder *binder,
                               const struct ast_expression *tree)
 {
     struct expression *result;
-    bool found, closed = false;
+    bool closed = false;
 
     for (struct scope *scope = binder->scope; scope != NULL;
          closed |= scope->closed, scope = scope->outer) {
         bool ambiguous = false, own = scope == binder->scope;
         const struct scope_column *column = look(scope, tree, &ambiguous);
-        struct expression *e;
         result = own && (column == NULL || scope->results_first)
                      ? result_named(scope, tree)
                      : NULL;
@@ -347,14 +392,14 @@ struct expression *scope_find(struct binder *binder,
             return refuse_outer(binder, tree);
         scope->used = ++binder->lookups;
         if (result != NULL)
-            return use_result(binder, result, tree);
+            return note(binder, scope, NULL, tree)
+                       ? use_result(binder, result, tree)
+                       : NULL;
         if (ambiguous)
             return refuse_ambiguous(binder, column, tree);
-        e = column_in(binder, scope, column, tree);
-        return e == NULL || own ? e : scope_ask(binder, scope, e);
+        return use_column(binder, scope, column, tree);
     }
-    result = bind_current(binder, tree, &found);
-    return found ? result : refuse(binder, tree);
+    return find_word(binder, tree);
 }
 
 /* -------------------------------------------------- whose an aggregate is -- */

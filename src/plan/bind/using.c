@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "plan/bind/scope.h"
+#include "plan/call/meaning.h"
 #include "plan/make/node.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
@@ -41,6 +42,18 @@ static void make_one(struct scope *scope, enum ast_join join,
     last->other = right->column;
 }
 
+/* Notes whose columns are compared. False: no memory. */
+static bool note_equal(struct binder *binder, const struct scope_column *left,
+                       const struct scope_column *right)
+{
+    return meaning_note(binder, &(struct meaning){ .name = left->name,
+                                                   .meant = MEANT_EQUAL,
+                                                   .table = left->table })
+           && meaning_note(binder, &(struct meaning){ .name = right->name,
+                                                      .meant = MEANT_EQUAL,
+                                                      .table = right->table });
+}
+
 /* One column of USING: equal on both sides, and one column from here on. */
 static struct expression *equal_columns(struct binder *binder,
                                         const struct sides *sides,
@@ -59,6 +72,8 @@ static struct expression *equal_columns(struct binder *binder,
                  left == NULL ? "left" : "right", name);
         return NULL;
     }
+    if (!note_equal(binder, left, right))
+        return NULL;
     a = scope_value(binder, binder->scope, left, at);
     b = scope_value(binder, binder->scope, right, at);
     right->hidden = true;

@@ -7,6 +7,7 @@
 
 #include "base/vector.h"
 #include "plan/bind/query.h"
+#include "plan/call/meaning.h"
 #include "plan/index/index_bind.h"
 #include "plan/make/fold.h"
 #include "plan/statement/statement.h"
@@ -102,15 +103,17 @@ static const struct ast_query *query_of(const struct binder *binder,
     return statement != NULL ? statement->query : NULL;
 }
 
-/* Whether a view means something in a state. */
+/* Whether a view means something in a state, and what names in it do. */
 static enum vdbq_status bind_view(const struct binder *binder,
                                   const struct catalogue *catalogue,
-                                  const struct view *view, struct error *error)
+                                  const struct view *view,
+                                  struct vector *meanings, struct error *error)
 {
     struct binder inner = { .sql = "",
                             .catalogue = catalogue,
                             .arena = binder->arena,
                             .now = binder->now,
+                            .meanings = meanings,
                             .error = error };
     const struct ast_query *query = query_of(binder, view, error);
 
@@ -130,22 +133,51 @@ static enum vdbq_status refuse_view(const struct binder *binder,
     return error_hint(binder->error, "DROP VIEW %s comes first", view->name);
 }
 
+static enum vdbq_status refuse_meaning(const struct binder *binder,
+                                       const struct view *view,
+                                       const char *name, struct position at)
+{
+    error_at(binder->error, VDBQ_CONSTRAINT, at,
+             "the view %s would not mean the same any more: %s would be "
+             "something else in it",
+             view->name, name);
+    return error_hint(binder->error, "DROP VIEW %s comes first", view->name);
+}
+
+/* What a view that meant something is like afterwards. */
+static enum vdbq_status compare_view(const struct binder *binder,
+                                     const struct catalogue *altered,
+                                     const struct view *view,
+                                     const struct vector *before,
+                                     struct position at)
+{
+    struct vector after = VECTOR_IN(binder->arena, struct meaning);
+    struct error why = { 0 };
+    enum vdbq_status status = bind_view(binder, altered, view, &after, &why);
+    const char *name;
+
+    if (status == VDBQ_NO_MEMORY)
+        return error_no_memory(binder->error);
+    if (status != VDBQ_OK)
+        return refuse_view(binder, view, &why, at);
+    name = meanings_differ(before, &after);
+    return name != NULL ? refuse_meaning(binder, view, name, at) : VDBQ_OK;
+}
+
 /* One that meant nothing before is left alone. */
 static enum vdbq_status check_view(const struct binder *binder,
                                    const struct catalogue *altered,
                                    const struct view *view, struct position at)
 {
-    struct error before = { 0 }, after = { 0 };
+    struct vector before = VECTOR_IN(binder->arena, struct meaning);
+    struct error why = { 0 };
     enum vdbq_status status =
-        bind_view(binder, binder->catalogue, view, &before);
+        bind_view(binder, binder->catalogue, view, &before, &why);
 
-    if (status == VDBQ_OK)
-        status = bind_view(binder, altered, view, &after);
-    else
-        status = status == VDBQ_NO_MEMORY ? status : VDBQ_OK;
     if (status == VDBQ_NO_MEMORY)
         return error_no_memory(binder->error);
-    return status == VDBQ_OK ? VDBQ_OK : refuse_view(binder, view, &after, at);
+    return status == VDBQ_OK ? compare_view(binder, altered, view, &before, at)
+                             : VDBQ_OK;
 }
 
 enum vdbq_status alter_check_views(const struct binder *binder,

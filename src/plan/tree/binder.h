@@ -27,6 +27,7 @@ struct plan_basis;
 struct plan_limits;
 struct scope;
 struct trace;
+struct vector;
 struct with_name;
 
 /* What binding needs to know. */
@@ -66,6 +67,8 @@ struct binder {
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */
     uint64_t lookups; /* of names, so far                 */
+    struct vector *meanings;          /* of these names: meaning.h; NULL:
+                                         nobody asks                       */
     struct machine *machine;          /* for folding, once needed         */
     struct estimate_samples *samples; /* what looks at samples; NULL: nothing */
     struct plan_basis *basis;         /* what the plan stands on: basis.h */
