@@ -288,11 +288,13 @@ struct ast_query *ast_arranged(struct parse *parse, struct span whole,
 {
     unsigned depth = deeper(
         order.depth, deeper(depth_of(limits.limit), depth_of(limits.offset)));
-    bool empty = order.first == NULL && limits.limit == NULL;
+    bool empty =
+        order.first == NULL && limits.limit == NULL && limits.offset == NULL;
 
     if (query == NULL || empty)
         return query;
-    if (query->order != NULL || query->limit != NULL || query->with != NULL)
+    if (query->order != NULL || query->limit != NULL || query->offset != NULL
+        || query->with != NULL)
         query = wrapped(parse, whole, query);
     if (query == NULL)
         return NULL;

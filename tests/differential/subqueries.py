@@ -138,10 +138,12 @@ class Subqueries:
     # ---------------------------------------------------- LIMIT and OFFSET --
 
     def limited(self, limits, offsets=(), share=0.0):
-        """A LIMIT, with an OFFSET in that share of cases."""
+        """A LIMIT, with an OFFSET in that share of cases, of which a few stand alone."""
         offset = EMPTY
         if self.rng.random() < share:
             offset = Node(' OFFSET {0}', self.number_of_rows(offsets))
+            if self.rng.random() < 0.2:
+                return Node({'': '{0}', 'sqlite': 'LIMIT -1{0}'}, offset)
         return Node('LIMIT {0}{1}', self.number_of_rows(limits), offset)
 
     def number_of_rows(self, numbers):

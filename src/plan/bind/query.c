@@ -234,7 +234,8 @@ bind_chain(struct binder *binder, const struct ast_query *query, size_t *length)
         first = first->left;
         (*length)++;
     } while (first->kind >= AST_QUERY_UNION && first->order == NULL
-             && first->limit == NULL && first->with == NULL);
+             && first->limit == NULL && first->offset == NULL
+             && first->with == NULL);
     chain = arena_alloc(binder->arena, *length * sizeof(*chain));
     if (chain == NULL)
         return error_no_memory(binder->error), NULL;
