@@ -41,6 +41,7 @@ struct ast_order {
     struct ast_expression *expression;
     bool descending;
     enum { AST_NULLS_DEFAULT, AST_NULLS_FIRST, AST_NULLS_LAST } nulls;
+    bool all; /* it stands for all results; `expression` for the first one */
     struct ast_order *next;
 };
 

@@ -134,6 +134,13 @@ struct order_list ast_orders(struct order_list list, struct ast_order *order)
     return list;
 }
 
+struct order_list ast_order_all(struct ast_order *order)
+{
+    if (order != NULL)
+        order->all = true;
+    return ast_orders((struct order_list){ 0 }, order);
+}
+
 /* ------------------------------------------------------------- queries -- */
 
 struct ast_query *ast_select(struct parse *parse, struct span whole,

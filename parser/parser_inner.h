@@ -184,6 +184,8 @@ struct result_list ast_all_columns(struct parse *parse, struct span span);
 struct ast_order *ast_order(struct parse *parse,
                             struct ast_expression *expression, bool descending,
                             int nulls);
+/* ORDER BY ALL, of a term that says how. */
+struct order_list ast_order_all(struct ast_order *order);
 struct order_list ast_orders(struct order_list list, struct ast_order *order);
 
 struct ast_query *ast_select(struct parse *parse, struct span whole,

@@ -270,7 +270,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <query> input_table
 %type <with> with
 %type <withs> withs
-%type <orders> framed_order order orders order_terms order_list key_terms key_list
+%type <orders> framed_order order orders query_order query_orders
+%type <orders> order_terms order_list key_terms key_list
 %type <order> order_term key_term
 %type <nulls> nulls
 %type <limits> limit some_limit
@@ -345,17 +346,17 @@ in_parentheses:
 
 bare_query:
     body
-  | operand orders limit
-        { $$ = ast_arranged(parse, @$, $operand, $orders, $limit); }
+  | operand query_orders limit
+        { $$ = ast_arranged(parse, @$, $operand, $query_orders, $limit); }
   | operand some_limit
         { $$ = ast_arranged(parse, @$, $operand, (struct order_list){ 0 },
                             $some_limit); }
-  | WITH withs operand order limit
+  | WITH withs operand query_order limit
         { $$ = ast_with_query(parse, @$, $withs,
-               ast_arranged(parse, @$, $operand, $order, $limit)); }
-  | WITH RECURSIVE withs operand order limit
+               ast_arranged(parse, @$, $operand, $query_order, $limit)); }
+  | WITH RECURSIVE withs operand query_order limit
         { $$ = ast_with_query(parse, @$, ast_recursive($withs),
-               ast_arranged(parse, @$, $operand, $order, $limit)); }
+               ast_arranged(parse, @$, $operand, $query_order, $limit)); }
 
 body:
     core
@@ -511,6 +512,16 @@ order:
   | orders
 
 orders: ORDER BY order_list  { $$ = $order_list; }
+
+query_order:
+    %empty             { $$ = (struct order_list){ 0 }; }
+  | query_orders
+
+query_orders:
+    orders
+  | ORDER BY ALL descending nulls
+        { $$ = ast_order_all(ast_order(parse, ast_one(parse, @ALL),
+                                       $descending, $nulls)); }
 
 order_list: order_terms | order_terms ","  %prec ALONE
 

@@ -29,6 +29,37 @@ struct order_term order_term(const struct ast_order *order,
     return term;
 }
 
+/* Terms by the numbers of the results, each as `all` says; NULL: no memory. */
+static const struct ast_order *each_result(struct binder *binder,
+                                           const struct ast_order *all,
+                                           unsigned results)
+{
+    struct ast_order *terms =
+        arena_alloc(binder->arena, (results + 1) * sizeof *terms);
+    struct ast_expression *numbers =
+        arena_alloc(binder->arena, (results + 1) * sizeof *numbers);
+
+    if (terms == NULL || numbers == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < results; i++) {
+        numbers[i] = *all->expression;
+        numbers[i].integer = i + 1;
+        terms[i] = *all;
+        terms[i].expression = &numbers[i];
+        terms[i].next = i + 1 < results ? &terms[i + 1] : NULL;
+    }
+    return terms;
+}
+
+bool order_terms(struct binder *binder, const struct ast_query *query,
+                 unsigned results, const struct ast_order **terms)
+{
+    *terms = query->order;
+    if (*terms != NULL && (*terms)->all && results > 0)
+        *terms = each_result(binder, *terms, results);
+    return *terms != NULL || query->order == NULL;
+}
+
 const struct ast_expression *
 named_before_collate(const struct ast_expression *tree)
 {

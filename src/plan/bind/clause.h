@@ -13,6 +13,11 @@ struct binder;
 struct order_term order_term(const struct ast_order *order,
                              struct expression *expression);
 
+/* The terms of a query's ORDER BY, of a query with that many results: ALL is one term
+ * a result. False: no memory, which is the binder's failure. */
+bool order_terms(struct binder *binder, const struct ast_query *query,
+                 unsigned results, const struct ast_order **terms);
+
 /* What a result is named by, in front of a COLLATE: 1 COLLATE NOCASE. */
 const struct ast_expression *
 named_before_collate(const struct ast_expression *tree);

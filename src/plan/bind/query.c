@@ -298,14 +298,15 @@ static struct node *order_rows(struct binder *binder,
 {
     struct vector keys = VECTOR_IN(binder->arena, struct collated_key);
     unsigned count = node->column_count;
+    const struct ast_order *order;
     bool done = true;
     struct scope scope;
 
     scope_enter(binder, &scope);
     scope.node = node;
-    done = scope_add_node(binder, "", node, 0) == VDBQ_OK;
-    for (const struct ast_order *order = query->order; order != NULL && done;
-         order = order->next) {
+    done = order_terms(binder, query, count, &order)
+           && scope_add_node(binder, "", node, 0) == VDBQ_OK;
+    for (; order != NULL && done; order = order->next) {
         const struct ast_expression *tree = order->expression;
         const struct ast_expression *named = named_before_collate(tree);
         struct order_term term;

@@ -310,10 +310,13 @@ static enum vdbq_status bind_distinct_on(struct selecting *selecting)
 static enum vdbq_status bind_order(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
+    const struct ast_order *order;
 
+    if (!order_terms(binder, selecting->query,
+                     (unsigned)selecting->results.count, &order))
+        return binder->error->status;
     binder->scope->aggregates = binder->scope->windows = true;
-    for (const struct ast_order *order = selecting->query->order; order != NULL;
-         order = order->next) {
+    for (; order != NULL; order = order->next) {
         struct expression *e = bind_term(selecting, order->expression);
         struct order_term term;
         if (e == NULL)
