@@ -40,16 +40,13 @@ enum {
 #define WORDS_SHARE_TEXT                                                       \
     0.5 /* ... where texts come of it, nearly all different */
 
-/* Who reads what a SELECT gives. */
-enum reader { READER_ANY, READER_GROUP, READER_STATEMENT };
-
 /* Calls over the rows of a node. */
 struct calls {
     struct binder *binder;
     const struct node *below;
     double rows;         /* that are left of it                            */
     bool any_failing;    /* calls that may fail are meant, too             */
-    enum reader reader;  /* of what comes of them                          */
+    bool leave;          /* ... and a statement shows or groups them     */
     struct vector stay;  /* of struct expression *: looked up in any case  */
     struct vector found; /* ... computed late                              */
     struct node *map;    /* that has those: the last columns               */
@@ -113,8 +110,7 @@ bool late_calls_tell_apart(const struct expression *e)
  * them as rows that takes longer than to make them row by row. */
 static double words_share(const struct calls *calls, const struct expression *e)
 {
-    bool many = calls->reader == READER_STATEMENT
-                || (calls->reader == READER_GROUP && late_calls_tell_apart(e));
+    bool many = calls->leave && late_calls_tell_apart(e);
     return e->type == VDBQ_TEXT && many ? WORDS_SHARE_TEXT : WORDS_SHARE;
 }
 
@@ -347,10 +343,10 @@ static bool calls_any(struct calls *calls, struct node *select)
 }
 
 static struct node *select_late(struct binder *binder, struct node *select,
-                                enum reader reader)
+                                bool leave)
 {
     struct calls calls = begin(binder, select->left);
-    calls.reader = reader;
+    calls.leave = leave;
     struct parts parts;
     struct node *rows = select->left;
     if (!calls_any(&calls, select))
@@ -486,14 +482,14 @@ static bool can_be_late(const struct node *node)
 
 static struct node *late_at_select(struct binder *binder, struct node *node)
 {
-    return can_be_late(node) ? select_late(binder, node, READER_ANY) : node;
+    return can_be_late(node) ? select_late(binder, node, false) : node;
 }
 
 static struct node *late_at_group(struct binder *binder, struct node *node)
 {
     if (node->kind != NODE_GROUP || !can_be_late(node->left))
         return node;
-    node->left = select_late(binder, node->left, READER_GROUP);
+    node->left = select_late(binder, node->left, true);
     return node->left != NULL ? node : NULL;
 }
 
@@ -501,7 +497,7 @@ struct node *late_calls(struct binder *binder, struct node *node)
 {
     node = tree_pass(binder, node, late_at_limit);
     if (node != NULL && can_be_late(node))
-        node = select_late(binder, node, READER_STATEMENT);
+        node = select_late(binder, node, true);
     if (node != NULL)
         node = tree_pass(binder, node, late_at_group);
     return node != NULL ? tree_pass(binder, node, late_at_select) : NULL;
