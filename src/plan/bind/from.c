@@ -12,18 +12,18 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/from_file.h"
-#include "plan/call/names.h"
 #include "plan/bind/query.h"
 #include "plan/bind/recursive.h"
 #include "plan/bind/scope.h"
-#include "plan/bind/series.h"
 #include "plan/bind/using.h"
+#include "plan/call/names.h"
+#include "plan/leaf/file.h"
+#include "plan/leaf/series.h"
 #include "plan/make/common.h"
 #include "plan/make/fold.h"
 #include "plan/make/node.h"
-#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 enum { VIEWS_DEEP_MAX = 64 };
@@ -363,9 +363,9 @@ static enum vdbq_status collect_leaf(struct binder *binder,
     case AST_FROM_CALL:
         return collect_call(binder, tree, from);
     default:
-        node = from_file(binder, tree);
+        node = leaf_file(binder, tree);
         if (alias == NULL)
-            alias = from_file_alias(binder, tree->file);
+            alias = leaf_file_alias(binder, tree->file);
     }
     if (tree->columns != NULL)
         node = rename_columns(binder, node, tree->columns, tree->column_count,

@@ -14,7 +14,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
-#include "plan/simplify/fused_calls.h"
+#include "plan/texts/fused_calls.h"
 #include "plan/simplify/sink_arguments.h"
 #include "plan/unnest/unnest.h"
 #include "plan/tree/binder.h"

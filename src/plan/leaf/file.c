@@ -2,14 +2,14 @@
 /*
  * Files in FROM.
  */
-#include "plan/bind/from_file.h"
+#include "plan/leaf/file.h"
 
 #include <string.h>
 
 #include "plan/make/node.h"
 #include "plan/tree/binder.h"
 
-struct node *from_file(struct binder *binder, const struct ast_from *tree)
+struct node *leaf_file(struct binder *binder, const struct ast_from *tree)
 {
     const struct table *table = catalogue_file(binder->catalogue, tree->file);
 
@@ -22,7 +22,7 @@ struct node *from_file(struct binder *binder, const struct ast_from *tree)
     return NULL;
 }
 
-const char *from_file_alias(struct binder *binder, const char *file)
+const char *leaf_file_alias(struct binder *binder, const char *file)
 {
     const char *slash = strrchr(file, '/');
     const char *name = slash != NULL ? slash + 1 : file;

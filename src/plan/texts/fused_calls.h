@@ -4,8 +4,8 @@
  * upper(a || b), and what they are compared with. They are computed at once with
  * the function: then nobody needs its texts, and no words are made of them.
  */
-#ifndef VDBQ_PLAN_SIMPLIFY_FUSED_CALLS_H
-#define VDBQ_PLAN_SIMPLIFY_FUSED_CALLS_H
+#ifndef VDBQ_PLAN_TEXTS_FUSED_CALLS_H
+#define VDBQ_PLAN_TEXTS_FUSED_CALLS_H
 
 #include "plan/tree/expression.h"
 

@@ -3,8 +3,8 @@
  * Series in FROM: generate_series(a, b, step), which ends with b, and range(a, b, step),
  * which ends before it, of whole numbers, and of moments by an interval.
  */
-#ifndef VDBQ_PLAN_BIND_SERIES_H
-#define VDBQ_PLAN_BIND_SERIES_H
+#ifndef VDBQ_PLAN_LEAF_SERIES_H
+#define VDBQ_PLAN_LEAF_SERIES_H
 
 #include "plan/tree/node.h"
 

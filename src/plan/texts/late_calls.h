@@ -2,8 +2,8 @@
 /*
  * Calls of texts that are computed for few rows.
  */
-#ifndef VDBQ_PLAN_SIMPLIFY_LATE_CALLS_H
-#define VDBQ_PLAN_SIMPLIFY_LATE_CALLS_H
+#ifndef VDBQ_PLAN_TEXTS_LATE_CALLS_H
+#define VDBQ_PLAN_TEXTS_LATE_CALLS_H
 
 #include "plan/tree/node.h"
 

@@ -15,7 +15,7 @@
  * What may fail is computed for the same rows as before: behind a sort with a
  * LIMIT, where it would be for fewer, nothing that fails is late.
  */
-#include "plan/simplify/late_calls.h"
+#include "plan/texts/late_calls.h"
 
 #include <assert.h>
 

@@ -12,14 +12,14 @@
  *
  * A call that may fail stays: a program says which one failed.
  */
-#include "plan/simplify/nested_calls.h"
+#include "plan/texts/nested_calls.h"
 
 #include "base/hostile.h"
 #include "plan/make/lookup.h"
 #include "plan/make/replace.h"
 #include "plan/operator/operator.h"
-#include "plan/simplify/fused_calls.h"
-#include "plan/simplify/late_calls.h"
+#include "plan/texts/fused_calls.h"
+#include "plan/texts/late_calls.h"
 #include "plan/tree/binder.h"
 
 /* Words of a column; sorting what becomes of fewer takes no time. */

@@ -5,7 +5,7 @@
  * words, which are sorted and looked up; with more of them the texts are made once.
  * Calls that fail stay lookups: these fail only for rows that a program reaches.
  */
-#include "plan/simplify/fused_calls.h"
+#include "plan/texts/fused_calls.h"
 
 #include "base/vector.h"
 #include "plan/make/expression_new.h"

@@ -19,8 +19,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
 
-from shell_options import HANG_SECONDS
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from shell_options import HANG_SECONDS  # noqa: E402
 
 ACCOUNTS, EACH = 20, 100
 END = '@@end'

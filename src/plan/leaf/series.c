@@ -4,7 +4,7 @@
  * they are asked for: it is a grid of two short ones, the numbers that blocks of rows
  * begin with and the distances within a block, whose sums come in the series' order.
  */
-#include "plan/bind/series.h"
+#include "plan/leaf/series.h"
 
 #include <string.h>
 

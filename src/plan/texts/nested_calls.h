@@ -2,8 +2,8 @@
 /*
  * Calls of what calls give, as one.
  */
-#ifndef VDBQ_PLAN_SIMPLIFY_NESTED_CALLS_H
-#define VDBQ_PLAN_SIMPLIFY_NESTED_CALLS_H
+#ifndef VDBQ_PLAN_TEXTS_NESTED_CALLS_H
+#define VDBQ_PLAN_TEXTS_NESTED_CALLS_H
 
 #include "plan/tree/node.h"
 
