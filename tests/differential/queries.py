@@ -8,6 +8,8 @@ from .tables import column_node
 PRODUCT_MAX = 6000  # rows of all tables of a FROM, multiplied
 PRODUCT_FEW = 600   # ... where many queries stand in others
 WINDOW_TYPES = 'IDTY'
+GROUP_CALLS = ('count(*)', 'count({0})', 'count(DISTINCT {0})', 'sum({0})', 'sum(DISTINCT {0})',
+               'min({0})', 'max({0})', 'count(*) FILTER (WHERE {0} > 0)')
 PLAIN_OPERATORS = ('UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT')
 SET_OPERATORS = {'duckdb': PLAIN_OPERATORS + ('EXCEPT ALL', 'INTERSECT ALL')}
 
@@ -212,7 +214,26 @@ class Queries(Subqueries):
             order = Node('{0} {1}', order, optional('{0}', limit), type='Q')
         return order
 
+    def groups_united(self):
+        """Groups of the same rows by two keys and by one of these; None: no numbers there."""
+        source, columns, rows = self.sources()
+        numbers = [c for c in columns if c.type == 'I']
+        if not numbers:
+            return None
+        where = self.where(Scope(columns)) if self.rng.random() < 0.3 else EMPTY
+        key, other, x = self.rng.choice(columns), self.rng.choice(columns), self.rng.choice(numbers)
+        parts, width = [], self.rng.choice((1, 2, 3))
+        for keys in self.rng.choice((([key, other], [key]), ([key], [other, key]))):
+            items = [key, *(Node(self.rng.choice(GROUP_CALLS), x, type='I', bound=x.bound * rows)
+                            for _ in range(width))]
+            parts.append(Node('SELECT {0} FROM {1} {2} GROUP BY {3}', self.items(items), source,
+                              where, listed(keys), type='Q'))
+        return Made(Node('{0} UNION ALL {1}', *parts, type='Q'), self.results(items), rows * 2)
+
     def compound(self):
+        united = self.groups_united() if self.nesting == 0 and self.rng.random() < 0.2 else None
+        if united is not None:
+            return united
         kinds = [self.rng.choice('IIDTBYM') for _ in range(self.rng.randrange(1, 4))]
         parts = [self.nested(lambda: self.select(kinds)) for _ in range(
             self.rng.choice((2, 2, 2, 3)))]

@@ -99,7 +99,7 @@ static int column_of_aggregate(const struct node *fine,
     for (size_t i = 0; i < fine->group.aggregates.count; i++) {
         const struct step_aggregate *other =
             vector_at(&fine->group.aggregates, i);
-        if (other->function == aggregate->function
+        if (other->function == aggregate->function && !other->distinct
             && are_same(read_by(fine, other->column),
                         read_by(coarse, aggregate->column))
             && are_same(read_by(fine, other->filter),
