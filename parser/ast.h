@@ -167,6 +167,7 @@ struct ast_constraint {
 struct ast_create {
     struct ast_name table;
     bool if_not_exists;
+    bool replaces; /* OR REPLACE */
     struct ast_column *columns;
     unsigned column_count;
     struct ast_constraint *constraints;
@@ -203,6 +204,8 @@ struct ast_drop {
 struct ast_view {
     struct ast_name name;
     bool if_not_exists;
+    bool replaces; /* OR REPLACE ...                                  */
+    size_t begin;  /* ... behind which the statement goes on with VIEW */
     struct ast_name *columns;
     unsigned column_count;
     struct ast_query *query;

@@ -301,6 +301,7 @@ struct ast_statement *ast_create(struct parse *parse, struct target target,
     if (made != NULL)
         made->create = (struct ast_create){ .table = target.name,
                                             .if_not_exists = target.exists,
+                                            .replaces = target.replaces,
                                             .columns = columns.first,
                                             .column_count = columns.count,
                                             .constraints = columns.constraint };
@@ -329,6 +330,7 @@ struct ast_statement *ast_create_as(struct parse *parse, struct target target,
     if (made != NULL)
         made->create = (struct ast_create){ .table = target.name,
                                             .if_not_exists = target.exists,
+                                            .replaces = target.replaces,
                                             .query = query };
     return made;
 }
@@ -342,6 +344,8 @@ struct ast_statement *ast_view(struct parse *parse, struct target target,
     if (made != NULL)
         made->view = (struct ast_view){ .name = target.name,
                                         .if_not_exists = target.exists,
+                                        .replaces = target.replaces,
+                                        .begin = target.begin,
                                         .columns = columns.items,
                                         .column_count = columns.count,
                                         .query = query };

@@ -215,6 +215,8 @@ struct column_rule {
 struct target {
     struct ast_name name;
     bool exists;
+    bool replaces; /* OR REPLACE ...                        */
+    size_t begin;  /* ... where what stands behind it begins */
 };
 
 enum insert_verb { INSERT_PLAIN, INSERT_REPLACE, INSERT_IGNORE };

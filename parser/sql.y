@@ -303,7 +303,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <distinct> distinct
 %type <flag> unique descending
 %type <match> like match
-%type <target> new_name old_name
+%type <target> new_name old_name new_table new_view
 %type <alter> alteration
 
 %%
@@ -322,7 +322,7 @@ input:
   | ANALYZE name
         { ast_finish(parse, AST_RUN,
                      ast_drop(parse, AST_ANALYZE,
-                              (struct target){ $name, false })); }
+                              (struct target){ .name = $name })); }
   | ONE_EXPRESSION expression
                        { ast_finish_expression(parse, @$, $2); }
 
@@ -641,12 +641,12 @@ on:
 /* -------------------------------------------------------- definitions -- */
 
 create:
-    CREATE TABLE new_name "(" table_body ")" table_options
-        { $$ = ast_create(parse, $new_name, $table_body); }
-  | CREATE TABLE new_name AS query
-        { $$ = ast_create_as(parse, $new_name, $query); }
-  | CREATE VIEW new_name view_columns AS query
-        { $$ = ast_view(parse, $new_name, $view_columns,
+    CREATE new_table "(" table_body ")" table_options
+        { $$ = ast_create(parse, $new_table, $table_body); }
+  | CREATE new_table AS query
+        { $$ = ast_create_as(parse, $new_table, $query); }
+  | CREATE new_view view_columns AS query
+        { $$ = ast_view(parse, $new_view, $view_columns,
                         $query); }
   | CREATE unique INDEX new_name ON name[table]
     "(" order_list ")" where
@@ -664,9 +664,18 @@ table_option:
         { struct ast_name second = ast_name(parse, @second);
           ast_table_option(parse, ast_name(parse, @first), &second); }
 
+new_table:
+    TABLE new_name           { $$ = $new_name; }
+  | OR REPLACE TABLE name    { $$ = (struct target){ .name = $name, .replaces = true }; }
+
+new_view:
+    VIEW new_name            { $$ = $new_name; }
+  | OR REPLACE VIEW name     { $$ = (struct target){ .name = $name, .replaces = true,
+                                                     .begin = @VIEW.begin }; }
+
 new_name:
-    name                     { $$ = (struct target){ $name, false }; }
-  | IF NOT EXISTS name       { $$ = (struct target){ $name, true }; }
+    name                     { $$ = (struct target){ .name = $name }; }
+  | IF NOT EXISTS name       { $$ = (struct target){ .name = $name, .exists = true }; }
 
 unique:
     %empty             { $$ = false; }
@@ -794,11 +803,11 @@ drop:
   | REINDEX
         { $$ = ast_drop(parse, AST_REINDEX, (struct target){ 0 }); }
   | REINDEX name
-        { $$ = ast_drop(parse, AST_REINDEX, (struct target){ $name, false }); }
+        { $$ = ast_drop(parse, AST_REINDEX, (struct target){ .name = $name }); }
 
 old_name:
-    name               { $$ = (struct target){ $name, false }; }
-  | IF EXISTS name     { $$ = (struct target){ $name, true }; }
+    name               { $$ = (struct target){ .name = $name }; }
+  | IF EXISTS name     { $$ = (struct target){ .name = $name, .exists = true }; }
 
 /* -------------------------------------------------------------- changes -- */
 

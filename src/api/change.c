@@ -215,6 +215,10 @@ static enum vdbq_status create_table(vdbq_query *query,
     enum vdbq_status status = VDBQ_OK;
     if (create->from_query)
         status = open_stream(query, transaction);
+    if (status == VDBQ_OK && create->replaces
+        && catalogue_table(now, create->name) != NULL)
+        status = transaction_drop_table(
+            transaction, catalogue_table(now, create->name)->id, error);
     if (status == VDBQ_OK)
         status =
             transaction_create_table(transaction, create->name, create->columns,
@@ -243,7 +247,13 @@ static enum vdbq_status create_view(vdbq_query *query,
         && (catalogue_view(now, plan->name) != NULL
             || catalogue_table(now, plan->name) != NULL))
         return VDBQ_OK;
-    return transaction_create_view(transaction, &view, &query->db->error);
+    enum vdbq_status status = VDBQ_OK;
+    if (plan->replaces && catalogue_view(now, plan->name) != NULL)
+        status =
+            transaction_drop_view(transaction, plan->name, &query->db->error);
+    return status == VDBQ_OK
+               ? transaction_create_view(transaction, &view, &query->db->error)
+               : status;
 }
 
 static enum vdbq_status create_index(vdbq_query *query,

@@ -61,6 +61,7 @@ struct plan_create {
     struct vector
         checks; /* of struct row_check, likewise                       */
     bool if_not_exists; /* a table of that name is no failure, and is kept */
+    bool replaces;      /* ... and is dropped first                        */
     bool from_query;    /* CREATE TABLE AS: the plan's steps fill it       */
 };
 
@@ -68,6 +69,7 @@ struct plan_view {
     const char *name;
     const char *sql; /* the CREATE VIEW statement */
     bool if_not_exists;
+    bool replaces; /* a view of that name is dropped first */
 };
 
 struct plan_index {

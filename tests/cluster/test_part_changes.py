@@ -88,6 +88,8 @@ class Change:
         return self.random.choice((
             f'create table t{self.number} (k bigint primary key, s text)',
             f'create table c{self.number} as select k, s, n from a where n < 30',
+            'create or replace table few as select k, s from few where k < 3',
+            'create or replace table one as select * from one',
             f'create index i{self.number} on a (s, n)', 'truncate none', 'truncate one',
             f'create view v{self.number} as select k, count(*) c from b group by k',
             'drop index if exists ps', 'drop table if exists few; create table few (k integer, '

@@ -64,6 +64,8 @@ static const char *const phrases[] = {
     "update t set s = s || 'y'",
     "delete from t where id > 1",
     "insert or replace into t (id, s) values (1, 'z')",
+    "create or replace table t as select id, s from t",
+    "create or replace view v (x) as select id from t",
     "begin",
     "rollback",
     "commit",

@@ -141,7 +141,8 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                             .commons = binder->commons,
                             .commons_last = binder->commons_last,
                             .meanings = binder->meanings,
-                            .views = binder->views + 1 };
+                            .views = binder->views + 1,
+                            .replaced = binder->replaced };
     const struct ast_statement *statement;
     struct node *node = NULL;
 
@@ -284,7 +285,7 @@ static struct node *bind_name(struct binder *binder,
                        : bind_named(binder, &(struct named){ .with = with,
                                                              .at = name->at });
     view = catalogue_view(binder->catalogue, name->text);
-    if (view != NULL)
+    if (view != NULL && view != binder->replaced)
         return bind_named(binder,
                           &(struct named){ .view = view, .at = name->at });
     table = find_table(binder, name);

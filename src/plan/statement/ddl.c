@@ -37,18 +37,22 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
     const struct ast_name *name = &create->table;
     struct plan_create *made = &plan->create;
     enum vdbq_status status = ddl_check_name(name, "table", binder->error);
+    bool replaced = create->replaces
+                    && catalogue_table(binder->catalogue, name->text) != NULL;
 
     plan->kind = PLAN_CREATE_TABLE;
     made->uniques = VECTOR_IN(binder->arena, struct unique);
     made->checks = VECTOR_IN(binder->arena, struct row_check);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK && !replaced)
         status = ddl_check_free(binder, name, create->if_not_exists);
-    if (status == VDBQ_OK && binder->catalogue->table_count >= TABLES_MAX)
+    if (status == VDBQ_OK && !replaced
+        && binder->catalogue->table_count >= TABLES_MAX)
         status = error_at(binder->error, VDBQ_LIMIT, name->at,
                           "a database has at most %d tables", TABLES_MAX);
     made->name = name->text;
     made->key = NO_KEY;
     made->if_not_exists = create->if_not_exists;
+    made->replaces = create->replaces;
     if (status != VDBQ_OK)
         return status;
     if (create->query != NULL)
@@ -69,23 +73,47 @@ enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
     return VDBQ_OK;
 }
 
+/* The statement, without OR REPLACE: files say CREATE VIEW. NULL: no memory. */
+static const char *view_sql(const struct ast_view *view,
+                            const struct binder *binder)
+{
+    static const char create[] = "CREATE ";
+    size_t length = binder->sql_length - view->begin;
+    char *sql;
+
+    if (!view->replaces)
+        return arena_copy(binder->arena, binder->sql, binder->sql_length);
+    sql = arena_alloc(binder->arena, sizeof create + length);
+    if (sql != NULL) {
+        memcpy(sql, create, sizeof create - 1);
+        memcpy(sql + sizeof create - 1, binder->sql + view->begin, length);
+        sql[sizeof create - 1 + length] = '\0';
+    }
+    return sql;
+}
+
 enum vdbq_status plan_create_view(const struct ast_view *view,
                                   struct binder *binder, struct plan *plan)
 {
     enum vdbq_status status =
         ddl_check_name(&view->name, "view", binder->error);
+    const struct view *replaced =
+        view->replaces ? catalogue_view(binder->catalogue, view->name.text)
+                       : NULL;
     struct node *node;
 
     plan->kind = PLAN_CREATE_VIEW;
     plan->view.name = view->name.text;
     plan->view.if_not_exists = view->if_not_exists;
-    if (status == VDBQ_OK)
+    plan->view.replaces = view->replaces;
+    if (status == VDBQ_OK && replaced == NULL)
         status = ddl_check_free(binder, &view->name, view->if_not_exists);
     if (status != VDBQ_OK)
         return status;
-    plan->view.sql = arena_copy(binder->arena, binder->sql, binder->sql_length);
+    plan->view.sql = view_sql(view, binder);
     if (plan->view.sql == NULL)
         return error_no_memory(binder->error);
+    binder->replaced = replaced;
     node = bind_query(binder, view->query);
     return node && rewrite(binder, node) ? VDBQ_OK : binder->error->status;
 }

@@ -28,6 +28,7 @@ struct plan_limits;
 struct scope;
 struct trace;
 struct vector;
+struct view;
 struct with_name;
 
 /* What binding needs to know. */
@@ -50,12 +51,13 @@ struct binder {
     bool bound;  /* all names are: what is compared now is compared as it is */
     bool merges; /* nodes that compute become one with those below as they
                     are made: not while binding */
-    const char *passes_out; /* left out: passes.h; NULL: none        */
-    unsigned views;         /* that are open, in one another    */
-    unsigned deep;          /* queries, in one another          */
-    unsigned quantified;    /* ANY and ALL, in one another      */
-    unsigned randoms;       /* calls of random()                */
-    unsigned nodes;         /* that were made                   */
+    const char *passes_out;      /* left out: passes.h; NULL: none        */
+    unsigned views;              /* that are open, in one another    */
+    const struct view *replaced; /* OR REPLACE: nobody finds it; NULL: none */
+    unsigned deep;               /* queries, in one another          */
+    unsigned quantified;         /* ANY and ALL, in one another      */
+    unsigned randoms;            /* calls of random()                */
+    unsigned nodes;              /* that were made                   */
     struct common *commons, *commons_last; /* inner ones first */
     unsigned recursive_reads; /* of a recursive query's own rows, so far */
     unsigned asking;          /* queries being rewritten that ask for values */
