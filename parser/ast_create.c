@@ -293,18 +293,29 @@ struct column_list ast_constraints(struct column_list list,
 
 /* --------------------------------------------------------- statements -- */
 
-struct ast_statement *ast_create(struct parse *parse, struct target target,
-                                 struct column_list columns)
+/* CREATE TABLE, so far without what the table is made of; NULL: no memory. */
+static struct ast_statement *create_table(struct parse *parse,
+                                          struct target target)
 {
     struct ast_statement *made = make_statement(parse, AST_CREATE_TABLE);
 
     if (made != NULL)
         made->create = (struct ast_create){ .table = target.name,
                                             .if_not_exists = target.exists,
-                                            .replaces = target.replaces,
-                                            .columns = columns.first,
-                                            .column_count = columns.count,
-                                            .constraints = columns.constraint };
+                                            .replaces = target.replaces };
+    return made;
+}
+
+struct ast_statement *ast_create(struct parse *parse, struct target target,
+                                 struct column_list columns)
+{
+    struct ast_statement *made = create_table(parse, target);
+
+    if (made == NULL)
+        return NULL;
+    made->create.columns = columns.first;
+    made->create.column_count = columns.count;
+    made->create.constraints = columns.constraint;
     return made;
 }
 
@@ -325,13 +336,10 @@ void ast_table_option(struct parse *parse, struct ast_name first,
 struct ast_statement *ast_create_as(struct parse *parse, struct target target,
                                     struct ast_query *query)
 {
-    struct ast_statement *made = make_statement(parse, AST_CREATE_TABLE);
+    struct ast_statement *made = create_table(parse, target);
 
     if (made != NULL)
-        made->create = (struct ast_create){ .table = target.name,
-                                            .if_not_exists = target.exists,
-                                            .replaces = target.replaces,
-                                            .query = query };
+        made->create.query = query;
     return made;
 }
 

@@ -355,7 +355,7 @@ static const struct pass {
       .optional = true,
       .when = PASS_ALL },
     { .name = "nest calls",
-      .each = nested_calls,
+      .apply = nested_calls,
       .text = "What is asked of texts that calls give for many words is asked "
               "when they are made.",
       .optional = true,

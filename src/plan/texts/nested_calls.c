@@ -15,6 +15,8 @@
 #include "plan/texts/nested_calls.h"
 
 #include "base/hostile.h"
+#include "base/os/stack.h"
+#include "base/vector.h"
 #include "plan/make/lookup.h"
 #include "plan/make/replace.h"
 #include "plan/operator/operator.h"
@@ -93,18 +95,38 @@ static bool replace_in(struct nesting *nesting, struct expression **place)
     return *place != NULL;
 }
 
-struct node *nested_calls(struct binder *binder, struct node *node)
+/* Replaces those of a SELECT. */
+static bool nest(struct binder *binder, struct node *node)
 {
     struct nesting nesting = { .binder = binder, .below = node->left };
-    if (node->kind != NODE_SELECT)
-        return node;
     bool done = node->where == NULL || count(&nesting, &node->where);
     for (unsigned i = 0; i < node->column_count && done; i++)
         done = count(&nesting, &node->results[i]);
     if (!done || nesting.found == 0 || nesting.found > FUSED_USES_MOST)
-        return done ? node : NULL;
+        return done;
     done = replace_in(&nesting, &node->where);
     for (unsigned i = 0; i < node->column_count && done; i++)
         done = replace_in(&nesting, &node->results[i]);
-    return done ? node : NULL;
+    return done;
+}
+
+/* Looks at a node once, wherever it stands, and at those below it. */
+static bool visit(struct binder *binder, struct node *node)
+{
+    bool done = true;
+    if (node == NULL || node->counted == binder->counts)
+        return true;
+    if (stack_is_short())
+        return stack_refuse(binder->error, (struct position){ 0 }), false;
+    node->counted = binder->counts;
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done = visit(binder, VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    return done && visit(binder, node->left) && visit(binder, node->right)
+           && (node->kind != NODE_SELECT || nest(binder, node));
+}
+
+struct node *nested_calls(struct binder *binder, struct node *root)
+{
+    binder->counts++;
+    return visit(binder, root) ? root : NULL;
 }

@@ -10,8 +10,8 @@
 struct binder;
 
 /* Look-ups of what look-ups of a column with many words give become one, and so do
- * comparisons of such texts with constants. For tree_pass(), after indexes of
- * expressions were chosen. NULL: a failure. */
-struct node *nested_calls(struct binder *binder, struct node *node);
+ * comparisons of such texts with constants: after indexes of expressions were chosen.
+ * NULL: a failure. */
+struct node *nested_calls(struct binder *binder, struct node *root);
 
 #endif
