@@ -5,7 +5,7 @@
  * moment is a step behind the one before, and one of a day that its month has not is the
  * month's last.
  */
-#include "plan/leaf/series.h"
+#include "plan/leaf/series_time.h"
 
 #include <limits.h>
 
