@@ -16,8 +16,8 @@ TEXTS = 'ITYW'  # what is the same text in both; floats have other digits
 SQLITE = {name: Peer(None, types) for names, types in (
     ('lower upper length trim ltrim rtrim replace instr hex like glob LIKE ||', TEXTS),
     ('substr substring printf format', 'IT'), ('unicode', 'T'), ('char', 'I'),
-    ('abs sign mod sqrt exp ln log log10 log2 sin cos tan asin acos atan atan2 power pow floor '
-     'ceil ceiling trunc round + - * / % NOT', NUMBERS),
+    ('abs sign mod sqrt exp ln log log10 log2 sin cos tan asin acos atan atan2 power pow '
+     'degrees radians floor ceil ceiling trunc round + - * / % NOT', NUMBERS),
     ('coalesce ifnull nullif iif min max ISNULL NOTNULL IS', ANY),
     ('strftime date datetime time julianday unixepoch', 'TYWD'),
     ('& | << >>', 'IB'), ('pi', ''),
@@ -49,7 +49,7 @@ SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
 # What no peer has, or only with another meaning.
 ALONE = {
-    'now', 'random', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
+    'now', 'today', 'random', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
     'strptime', 'try_strptime', 'to_timestamp',  # by formats; DuckDB's has a zone
@@ -74,7 +74,8 @@ def text_of(form, peer):
 
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
-    ('year month day hour minute', 'YW'), ('second extract date_part date_trunc', 'YW'),
+    ('year month day hour minute quarter week weekofyear dayofmonth dayofweek weekday', 'YW'),
+    ('isodow dayofyear', 'YW'), ('second extract date_part date_trunc', 'YW'),
     ('date_diff datediff', 'YW'),
     ('regexp_matches regexp_full_match regexp_extract regexp_replace regexp_escape', 'T'),
     ('prefix suffix translate bit_length strip_accents md5 sha1 sha256', 'IT'),

@@ -36,18 +36,33 @@ static int unit_named(const char *name, size_t length)
     return -1;
 }
 
-/* The part that a constant names: a unit, or behind these one of enum calendar_part
- * before `parts`. False: a failure, it names none. */
+/* A unit, or behind these one of enum calendar_part; -1: no part has that name. */
+static int part_named(const char *name, size_t length)
+{
+    int other = calendar_named(name, length);
+
+    return other >= 0 ? UNITS + other : unit_named(name, length);
+}
+
+static struct expression *part_of(struct binder *binder, struct expression *e,
+                                  int part, struct position at)
+{
+    return part >= UNITS ? calendar_part(binder, e,
+                                         (enum calendar_part)(part - UNITS), at)
+                         : expression_part(binder, e, (enum ast_unit)part, at);
+}
+
+/* The part that a constant names, of the calendar's one before `parts`. False: a
+ * failure, it names none. */
 static bool read_unit(struct binder *binder, const struct expression *part,
                       int parts, int *unit)
 {
     *unit = -1;
     if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT) {
         struct vdbq_text name = part->constant.text;
-        int other = calendar_named(name.bytes, name.length);
-        *unit = other >= 0 && other < parts
-                    ? UNITS + other
-                    : unit_named(name.bytes, name.length);
+        *unit = part_named(name.bytes, name.length);
+        if (*unit >= UNITS + parts)
+            *unit = -1;
     }
     if (*unit < 0)
         error_at(binder->error, VDBQ_TYPE, part->at,
@@ -65,20 +80,26 @@ struct expression *scalar_extract(struct binder *binder,
 
     if (!read_unit(binder, call->arguments[0], CALENDAR_PARTS, &unit))
         return NULL;
-    return unit >= UNITS ? calendar_part(binder, call->arguments[1],
-                                         (enum calendar_part)(unit - UNITS),
-                                         call->tree->at)
-                         : expression_part(binder, call->arguments[1],
-                                           (enum ast_unit)unit, call->tree->at);
+    return part_of(binder, call->arguments[1], unit, call->tree->at);
 }
 
-/* year(x) and so on. */
+/* year(x) and so on, and names that only functions have. */
 struct expression *scalar_part(struct binder *binder, const struct call *call)
 {
-    int unit = unit_named(call->name, strlen(call->name));
+    static const struct {
+        const char *function, *part;
+    } others[] = { { "dayofmonth", "day" },
+                   { "dayofweek", "dow" },
+                   { "weekday", "dow" },
+                   { "dayofyear", "doy" },
+                   { "weekofyear", "week" } };
+    const char *part = call->name;
 
-    return expression_part(binder, call->arguments[0], (enum ast_unit)unit,
-                           call->tree->at);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (name_equal(call->name, others[i].function))
+            part = others[i].part;
+    return part_of(binder, call->arguments[0], part_named(part, strlen(part)),
+                   call->tree->at);
 }
 
 /* -------------------------------------------------------------- moments -- */

@@ -13,6 +13,8 @@
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
+static const double PI = 0x1.921fb54442d18p1;
+
 static struct expression *as_double(struct binder *binder,
                                     const struct call *call, unsigned i)
 {
@@ -132,8 +134,29 @@ struct expression *scalar_random(struct binder *binder, const struct call *call)
 
 struct expression *scalar_pi(struct binder *binder, const struct call *call)
 {
-    return expression_real(binder, VDBQ_DOUBLE, 0x1.921fb54442d18p1,
-                           call->tree->at);
+    return expression_real(binder, VDBQ_DOUBLE, PI, call->tree->at);
+}
+
+static struct expression *times(struct binder *binder, const struct call *call,
+                                double factor)
+{
+    struct expression *e = as_double(binder, call, 0);
+    struct expression *by =
+        e ? expression_real(binder, VDBQ_DOUBLE, factor, e->at) : NULL;
+
+    return by ? expression_operator(binder, AST_MUL, e, by, call->tree) : NULL;
+}
+
+struct expression *scalar_degrees(struct binder *binder,
+                                  const struct call *call)
+{
+    return times(binder, call, 180 / PI);
+}
+
+struct expression *scalar_radians(struct binder *binder,
+                                  const struct call *call)
+{
+    return times(binder, call, PI / 180);
 }
 
 /* ------------------------------------------------------------ rounding -- */

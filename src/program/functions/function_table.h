@@ -245,6 +245,10 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "any integer of 64 bits, another one in each row")                    \
     BOUND(pi, 0, 0, pi,                                                        \
          "the circumference of a circle through its diameter")                 \
+    BOUND(degrees, 1, 1, degrees,                                              \
+         "an angle in radians, in degrees")                                    \
+    BOUND(radians, 1, 1, radians,                                              \
+         "an angle in degrees, in radians")                                    \
     BOUND(round, 1, 2, round,                                                  \
          "rounded to so many digits behind the point, or to a whole number")   \
     /* dates and times */                                                      \
@@ -296,6 +300,24 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "its minute")                                                         \
     BOUND(second, 1, 1, part,                                                  \
          "its second")                                                         \
+    BOUND(quarter, 1, 1, part,                                                 \
+         "its quarter of the year, from 1 on")                                 \
+    BOUND(week, 1, 1, part,                                                    \
+         "its week of the year, by ISO 8601")                                  \
+    BOUND(weekofyear, 1, 1, part,                                              \
+         "as week")                                                            \
+    BOUND(dayofmonth, 1, 1, part,                                              \
+         "as day")                                                             \
+    BOUND(dayofweek, 1, 1, part,                                               \
+         "its day of the week, 0 being Sunday")                                \
+    BOUND(weekday, 1, 1, part,                                                 \
+         "as dayofweek")                                                       \
+    BOUND(isodow, 1, 1, part,                                                  \
+         "its day of the week, from Monday, 1, on")                            \
+    BOUND(dayofyear, 1, 1, part,                                               \
+         "its day of the year, from 1 on")                                     \
+    BOUND(today, 0, 0, date,                                                   \
+         "the day of the statement")                                           \
     BOUND(date, 0, MANY, date,                                                 \
          "the day of a moment, which modifiers move")                          \
     BOUND(datetime, 0, MANY, datetime,                                         \
