@@ -11,7 +11,7 @@ KEYS = ('k', 'k', 'd', 's')
 def statements(rng, rows):
     """What makes both tables; `rows`: of the one of many."""
     key = rng.choice(('', ' PRIMARY KEY'))
-    values, words = rng.choice((400, 4000)), rng.choice((90, 900))
+    values, words = rng.choice((400, 4000)), rng.choice((90, 900, 9000))
     digits = ', '.join(f'({digit})' for digit in range(10))
     yield 'CREATE TABLE digits (n INTEGER)'
     yield f'INSERT INTO digits VALUES {digits}'
@@ -43,8 +43,9 @@ class Queries:
     def statement(self):
         return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
                                 self.of_sets, self.of_pairs, self.of_first,
-                                self.of_partitions, self.of_quantiles, self.of_keys, self.of_keys,
-                                self.of_keys, self.of_calls, self.of_calls))(self.rng.choice(KEYS))
+                                self.of_partitions, self.of_quantiles, self.of_rollups,
+                                self.of_keys, self.of_keys, self.of_keys,
+                                self.of_calls, self.of_calls))(self.rng.choice(KEYS))
 
     def some(self, *texts):
         return self.rng.choice(texts)
@@ -111,6 +112,11 @@ class Queries:
                 f'quantile_disc(m.{self.some("s", "id", "d")}, 0.{self.rng.randrange(1, 10)}), '
                 f'quantile_cont({value}, 0.25){more if group else ""} FROM many m'
                 + self.where(self.test('m')) + group)
+
+    def of_rollups(self, key):
+        """Groups of which coarser ones are made."""
+        return (f'SELECT m.{key}, m.w, count(*), count(m.k), max(m.id), min(m.s) FROM many m'
+                + self.where(self.test('m')) + f' GROUP BY ROLLUP (m.w, m.{key})')
 
     def of_keys(self, key):
         """Rows of many that an index may find."""
