@@ -217,10 +217,25 @@ static bool write_call(struct writing *writing, const struct function *function,
            && (!writing->nests || writing->text.length <= CALL_BYTES_MAX);
 }
 
+/* Ends a writing. `*call` is what was written, NULL where that `fits` no look-up.
+ * False: no memory. */
+static bool end_writing(struct binder *binder, struct writing *writing,
+                        bool fits, const char **call)
+{
+    struct text *text = &writing->text;
+    *call = fits && !text->failed
+                ? arena_copy(binder->arena, text->bytes, text->length)
+                : NULL;
+    text_finish(text);
+    if (fits && *call == NULL)
+        return error_no_memory(binder->error), false;
+    return true;
+}
+
 /* The expression of a call that was written; NULL: a failure. */
 static struct expression *make(struct binder *binder,
                                const struct function *function,
-                               const struct writing *writing,
+                               const struct writing *writing, const char *call,
                                struct position at)
 {
     struct expression *e =
@@ -228,14 +243,11 @@ static struct expression *make(struct binder *binder,
     if (e == NULL)
         return NULL;
     e->lookup.function = function;
-    e->lookup.call =
-        arena_copy(binder->arena, writing->text.bytes, writing->text.length);
+    e->lookup.call = call;
     e->lookup.depth = writing->depth + 1;
     e->lookup.nulls = function->nulls || writing->nulls;
     e->lookup.fails = function->fails || writing->fails;
     e->left = writing->open;
-    if (e->lookup.call == NULL)
-        return error_no_memory(binder->error), NULL;
     range_update(e);
     return expression_fits(binder, e) ? e : NULL;
 }
@@ -245,24 +257,22 @@ bool lookup_make(struct binder *binder, const struct function *function,
                  struct position at, struct expression **made)
 {
     struct writing writing = { 0 };
-    *made = NULL;
     bool fits = write_call(&writing, function, arguments, count);
-    bool done = true;
-    if (fits && writing.text.failed)
-        done = error_no_memory(binder->error) == VDBQ_OK;
-    else if (fits) {
-        *made = make(binder, function, &writing, at);
-        done = *made != NULL;
-    }
-    text_finish(&writing.text);
-    return done;
+    const char *call;
+    *made = NULL;
+    if (!end_writing(binder, &writing, fits, &call))
+        return false;
+    if (fits)
+        *made = make(binder, function, &writing, call, at);
+    return !fits || *made != NULL;
 }
 
 /* A look-up that gives what `e` does, by the call that was written; NULL: a
  * failure. */
 static struct expression *make_nested(struct binder *binder,
                                       const struct expression *e,
-                                      const struct writing *writing)
+                                      const struct writing *writing,
+                                      const char *call)
 {
     struct expression *made =
         expression_new(binder, EXPRESSION_LOOKUP, e->type, e->at);
@@ -273,10 +283,7 @@ static struct expression *make_nested(struct binder *binder,
     made->lookup.depth = writing->depth;
     made->lookup.nulls = writing->nulls;
     made->lookup.fails = writing->fails;
-    made->lookup.call =
-        arena_copy(binder->arena, writing->text.bytes, writing->text.length);
-    if (made->lookup.call == NULL)
-        return error_no_memory(binder->error), NULL;
+    made->lookup.call = call;
     return made;
 }
 
@@ -284,14 +291,12 @@ bool lookup_nest(struct binder *binder, const struct expression *e,
                  struct expression **made)
 {
     struct writing writing = { 0 };
-    bool fits = write_nested(&writing, e, 0), done = true;
+    bool fits = write_nested(&writing, e, 0);
+    const char *call;
     *made = NULL;
-    if (fits && writing.text.failed)
-        done = error_no_memory(binder->error) == VDBQ_OK;
-    else if (fits) {
-        *made = make_nested(binder, e, &writing);
-        done = *made != NULL;
-    }
-    text_finish(&writing.text);
-    return done;
+    if (!end_writing(binder, &writing, fits, &call))
+        return false;
+    if (fits)
+        *made = make_nested(binder, e, &writing, call);
+    return !fits || *made != NULL;
 }
