@@ -137,9 +137,7 @@ struct expression *scope_value(struct binder *binder, struct scope *scope,
     if (other == NULL
         || expression_coerce(binder, &e, &other, at) == VDBQ_TYPE_NONE)
         return NULL;
-    known = expression_null(binder, e->type, at);
-    known = known ? expression_operator(binder, AST_IS_NOT, e, known, &place)
-                  : NULL;
+    known = expression_null_test(binder, AST_IS_NOT, e, &place);
     return known ? expression_choice(binder, known, e, other, at) : NULL;
 }
 

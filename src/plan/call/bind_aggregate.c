@@ -238,12 +238,10 @@ static struct expression *bind_count_if(struct binder *binder,
 bool bind_filter_nulls(struct binder *binder, struct call *call,
                        struct expression *value)
 {
-    struct position at = call->tree->at;
-    struct expression *null = expression_null(binder, value->type, at), *there;
-    const struct ast_expression place = { .at = at };
+    const struct ast_expression place = { .at = call->tree->at };
+    struct expression *there =
+        expression_null_test(binder, AST_IS_NOT, value, &place);
 
-    there = null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
-                 : NULL;
     if (there != NULL && call->filter != NULL)
         there = expression_logic(binder, AST_AND, call->filter, there, &place);
     call->filter = there;

@@ -60,15 +60,24 @@ struct expression *expression_operator(struct binder *binder,
     return expression_compare(binder, operator, left, right, tree);
 }
 
+struct expression *expression_null_test(struct binder *binder,
+                                        enum ast_operator is,
+                                        struct expression *e,
+                                        const struct ast_expression *tree)
+{
+    struct expression *null =
+        e ? expression_null(binder, e->type, tree->at) : NULL;
+
+    return null ? expression_operator(binder, is, e, null, tree) : NULL;
+}
+
 struct expression *expression_value_or(struct binder *binder,
                                        struct expression *value, int number)
 {
     struct position nowhere = { 0 };
     struct ast_expression place = { 0 };
-    struct expression *null = expression_null(binder, value->type, nowhere);
     struct expression *there =
-        null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
-             : NULL;
+        expression_null_test(binder, AST_IS_NOT, value, &place);
     struct expression *other = expression_integer(binder, number, nowhere);
 
     if (there == NULL || other == NULL)

@@ -126,10 +126,8 @@ static struct expression *counted(struct binder *binder,
 {
     struct position nowhere = { 0 };
     struct ast_expression place = { 0 };
-    struct expression *null = expression_null(binder, value->type, nowhere);
     struct expression *there =
-        null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
-             : NULL;
+        expression_null_test(binder, AST_IS_NOT, value, &place);
     struct expression *one = expression_integer(binder, 1, nowhere);
     struct expression *zero = expression_integer(binder, 0, nowhere);
 

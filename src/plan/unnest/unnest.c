@@ -290,14 +290,12 @@ static struct expression *value_beside(struct binder *binder,
     unsigned first = join->left->column_count;
     struct expression *value =
         node_column(binder, join, first + (unsigned)keys, e->at);
-    struct expression *key, *null, *found;
+    struct expression *found;
 
     if (value == NULL || none->constant.null)
         return value;
-    key = node_column(binder, join, first, e->at);
-    null = key ? expression_null(binder, key->type, e->at) : NULL;
-    found = null ? expression_operator(binder, AST_IS_NOT, key, null, &place)
-                 : NULL;
+    found = expression_null_test(
+        binder, AST_IS_NOT, node_column(binder, join, first, e->at), &place);
     return found ? expression_choice(binder, found, value, none, e->at) : NULL;
 }
 

@@ -98,13 +98,10 @@ struct expression *unnest_null(struct unnesting *unnesting,
 {
     struct binder *binder = unnesting->binder;
     struct ast_expression place = { 0 };
-    struct expression *e = node_column(binder, node, column, place.at);
-    struct expression *null =
-        e ? expression_null(binder, e->type, e->at) : NULL;
 
-    return null ? expression_operator(binder, is ? AST_IS : AST_IS_NOT, e, null,
-                                      &place)
-                : NULL;
+    return expression_null_test(binder, is ? AST_IS : AST_IS_NOT,
+                                node_column(binder, node, column, place.at),
+                                &place);
 }
 
 int *unnest_numbers(struct unnesting *unnesting, unsigned count)

@@ -442,12 +442,10 @@ static bool know(struct unnesting *unnesting, struct source *source,
     struct ast_expression place = { 0 };
 
     for (unsigned i = 0; known != NULL && i < source->count; i++) {
-        struct expression *value = source->values[i], *null, *is;
+        struct expression *value = source->values[i], *is;
         if (!known[i] || !value->nullable)
             continue;
-        null = expression_null(binder, value->type, value->at);
-        is = null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
-                  : NULL;
+        is = expression_null_test(binder, AST_IS_NOT, value, &place);
         source->where = is ? unnest_and(unnesting, source->where, is) : NULL;
         if (source->where == NULL)
             return false;

@@ -125,14 +125,12 @@ static struct expression *no_match(struct unnesting *unnesting,
         node_column(binder, counts->join, counts->first, e->at);
     struct expression *values =
         node_column(binder, counts->join, counts->first + 1, e->at);
-    struct expression *unknown, *sought, *none;
+    struct expression *unknown, *sought;
 
     if (!null || !no || !rows || !values)
         return NULL;
     unknown = expression_operator(binder, AST_LT, values, rows, &place);
-    none = expression_null(binder, e->left->type, e->at);
-    sought = none ? expression_operator(binder, AST_IS, e->left, none, &place)
-                  : NULL;
+    sought = expression_null_test(binder, AST_IS, e->left, &place);
     if (unknown != NULL && sought != NULL)
         unknown = expression_operator(binder, AST_OR, sought, unknown, &place);
     if (unknown == NULL || sought == NULL)
