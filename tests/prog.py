@@ -95,8 +95,11 @@ def judge(program, options):
 
 
 def main():
-    options = shell_options.parser(__doc__, 'program').parse_args()
+    parser = shell_options.parser(__doc__, 'program')
+    parser.add_argument('--every', type=int, default=1, help='one of so many programs')
+    options = parser.parse_args()
     programs = [program for path in options.files for program in read_programs(path)]
+    programs = programs[::options.every]
     with ThreadPoolExecutor(options.jobs) as pool:
         faults = list(pool.map(lambda program: judge(program, options), programs))
     for program, fault in zip(programs, faults):

@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument('folder', type=Path)
     parser.add_argument('target', nargs='*', default=TARGETS)
     parser.add_argument('--seconds', type=int, help='for each target',
-                        default=int(os.environ.get('VDBQ_FUZZ_SECONDS', 36)))
+                        default=int(os.environ.get('VDBQ_FUZZ_SECONDS', 15)))
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--jobs', type=int, default=2)
     return parser.parse_args()

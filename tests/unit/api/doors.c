@@ -19,11 +19,12 @@
 
 #include "api/vdbq.h"
 #include "io/import/import.h"
+#include "fixtures/chance.h"
 
 enum { TEXT_MAX = 4096 };
 
 static uint64_t state;
-static unsigned rounds = 4000;
+static unsigned rounds = 4000 / FEWER;
 
 static unsigned next_random(unsigned below)
 {

@@ -452,7 +452,7 @@ static void snapshots_stay_whatever_comes_in_between(void **state)
 {
     size_t most = 0;
 
-    for (unsigned round = 0; round < 8; round++) {
+    for (unsigned round = 0; round < fewer(8); round++) {
         for (unsigned i = 0; i < STEPS; i++) {
             do_something();
             most = disk.size > most ? disk.size : most;
@@ -479,7 +479,7 @@ static void readers_that_overlap_let_space_be_used(void **state)
     inside = true;
     for (unsigned i = 0; i < INTRUDER; i++)
         connections[i].database = connect();
-    for (unsigned i = 0; i < 600; i++) {
+    for (unsigned i = 0; i < fewer(600); i++) {
         struct held *next = &held[i % 4];
         let_go(next);
         hold(connections[i % INTRUDER].database, next);

@@ -138,7 +138,7 @@ static void the_file_becomes_short(void **state)
     unsigned most = 0;
 
     (void)state;
-    for (unsigned round = 0; round < 15; round++) {
+    for (unsigned round = 0; round < fewer(15); round++) {
         struct database *database;
         struct vacuum done;
         uint64_t used;

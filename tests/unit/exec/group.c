@@ -344,7 +344,7 @@ static void groups_are_as_naive_ones(void **state)
 {
     static const uint32_t counts[] = { 0, 1, 2, 63, 64, 65, 300, 1500 };
     (void)state;
-    for (unsigned round = 0; round < 200; round++) {
+    for (unsigned round = 0; round < fewer(200); round++) {
         struct step_group step = random_step();
         uint32_t rows = counts[random_below(8)];
         struct row_set once, cut;
@@ -366,7 +366,7 @@ static void threads_change_nothing(void **state)
     /* the last makes so many groups that they are merged by partitions */
     static const uint32_t variety[] = { 50, 100000, 1000000000 };
     (void)state;
-    for (unsigned round = 0; round < 18; round++) {
+    for (unsigned round = 0; round < fewer(18); round++) {
         struct step_group step = random_step();
         struct row_set one, many;
         random_fill(ROWS, variety[round % 3]);
@@ -470,7 +470,7 @@ static void distinct_values_of_many_threads(void **state)
     static const uint64_t limits[] = { 0, 1 << 21, 0 };
     static const uint32_t variety[] = { 40, 30000, 1000000000 };
     (void)state;
-    for (unsigned round = 0; round < 9; round++) {
+    for (unsigned round = 0; round < fewer(9); round++) {
         struct step_group step = { .keys = round % 4 == 3 ? 0 : 1 + round % 2,
                                    .aggregates =
                                        VECTOR(struct step_aggregate) };

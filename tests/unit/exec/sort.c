@@ -16,6 +16,7 @@
 
 #include "exec/sort/sort.h"
 #include "exec/sort/sort_runs.h"
+#include "fixtures/chance.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -136,7 +137,7 @@ static void orders_are_as_naive_ones(void **state)
 {
     static const uint32_t counts[] = { 0, 1, 2, 63, 64, 65, 300, 5000 };
     (void)state;
-    for (unsigned round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < fewer(300); round++) {
         uint32_t rows = counts[round % 8];
         random_fill(rows, 1 + random_below(round % 3 ? 40 : 2000000000));
         random_keys();
@@ -159,7 +160,7 @@ static void extreme_integers_have_their_places(void **state)
     static const int64_t some[] = { INT64_MAX, INT64_MIN, 0,        -1,
                                     1,         INT64_MAX, INT64_MIN };
     (void)state;
-    for (unsigned round = 0; round < 40; round++) {
+    for (unsigned round = 0; round < fewer(40); round++) {
         random_fill(100, 10);
         for (unsigned i = 0; i < 100; i++)
             ((int64_t *)random_values[1])[i] = some[random_below(7)];
@@ -306,7 +307,7 @@ static void runs_are_merged(void **state)
     static const uint32_t counts[] = { 1, 2, 65, 3000, 30000 };
     static const uint64_t rooms[] = { 0, 16 << 10, 1 << 20 };
     (void)state;
-    for (unsigned round = 0; round < 60; round++) {
+    for (unsigned round = 0; round < fewer(60); round++) {
         uint32_t rows = counts[round % 5];
         random_fill(rows, 1 + random_below(round % 3 ? 40 : 2000000000));
         random_keys();
@@ -397,7 +398,7 @@ static void first_rows_are_those_of_the_order(void **state)
 {
     static const uint32_t limits[] = { 0, 1, 10, 100, 3000, 30000 };
     (void)state;
-    for (unsigned round = 0; round < 60; round++) {
+    for (unsigned round = 0; round < fewer(60); round++) {
         uint32_t rows = round % 5 ? 20000 : 65;
         random_fill(rows, 1 + random_below(round % 3 ? 40 : 2000000000));
         random_keys();
@@ -412,7 +413,7 @@ static void first_rows_of_many_threads(void **state)
     enum { ROWS = 150000 };
     static const uint32_t limits[] = { 1, 1000, 40000 };
     (void)state;
-    for (unsigned round = 0; round < 9; round++) {
+    for (unsigned round = 0; round < fewer(9); round++) {
         int32_t *values = random_values[0];
         random_fill(ROWS, round % 3 == 2 ? 3 : 1000000);
         random_keys();

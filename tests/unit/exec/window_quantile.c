@@ -17,6 +17,7 @@
 #include "exec/window/window_firsts.h"
 #include "exec/window/window_parts.h"
 #include "exec/window/window_select.h"
+#include "fixtures/chance.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -200,7 +201,7 @@ static void quantiles_are_as_naive_ones(void **state)
     static const uint32_t counts[] = { 0, 1, 2, 63, 120 };
 
     (void)state;
-    for (unsigned round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < fewer(300); round++) {
         struct step_window_function functions[FUNCTIONS];
         struct step_window step = { .functions =
                                         VECTOR_OF(functions, FUNCTIONS) };
@@ -236,7 +237,7 @@ static void threads_change_nothing(void **state)
     static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
 
     (void)state;
-    for (unsigned round = 0; round < 24; round++) {
+    for (unsigned round = 0; round < fewer(24); round++) {
         struct step_window_function functions[FUNCTIONS];
         struct step_window step = { .functions =
                                         VECTOR_OF(functions, FUNCTIONS) };
@@ -320,7 +321,7 @@ static void selected_ones_are_the_same(void **state)
     static const uint64_t rooms[] = { 1 << 8, 1 << 14, 1 << 21 };
 
     (void)state;
-    for (unsigned round = 0; round < 60; round++) {
+    for (unsigned round = 0; round < fewer(60); round++) {
         struct step_window_function functions[FUNCTIONS];
         struct step_window step = { .functions =
                                         VECTOR_OF(functions, FUNCTIONS),
@@ -411,7 +412,7 @@ static void first_rows_in_files_are_the_same(void **state)
     static const uint64_t rooms[] = { 1 << 8, 1 << 16, 1 << 21 };
 
     (void)state;
-    for (unsigned round = 0; round < 60; round++) {
+    for (unsigned round = 0; round < fewer(60); round++) {
         struct step_window_function functions[FUNCTIONS];
         struct step_window step = { .functions =
                                         VECTOR_OF(functions, FUNCTIONS),

@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "fixtures/chance.h"
 #include "fixtures/plan/tables.h"
 #include "plan/plan.h"
 
@@ -172,7 +173,7 @@ static void every_call_may_fail(void **state)
 /* The arena's block ends at every place, and there is no other. */
 static void the_arena_may_end_anywhere(void **state)
 {
-    enum { STEP = 48, BLOCKS = 4000 };
+    enum { STEP = 48 * FEWER, BLOCKS = 4000 };
 
     (void)state;
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
