@@ -95,6 +95,19 @@ struct ast_statement *make_statement(struct parse *parse,
     return made;
 }
 
+struct ast_name ast_of_main(struct parse *parse, struct table_name table)
+{
+    const struct ast_name *schema = &table.schema;
+
+    if (!parse_failed(parse) && schema->text != NULL
+        && !name_equal(schema->text, "main")) {
+        error_at(parse->error, VDBQ_SYNTAX, schema->at,
+                 "%s is not the schema of a table here", schema->text);
+        error_hint(parse->error, "all tables are in the schema main");
+    }
+    return table.name;
+}
+
 struct ast_statement *ast_empty(struct parse *parse)
 {
     return make_statement(parse, AST_EMPTY);

@@ -47,7 +47,7 @@ struct ast_order {
 
 /* What stands in FROM. */
 enum ast_from_kind {
-    AST_FROM_TABLE, /* name, alias; also a view or a name of WITH */
+    AST_FROM_TABLE, /* schema, name, alias; also a view or a name of WITH */
     AST_FROM_FILE,  /* file: FROM 'file.csv'; alias               */
     AST_FROM_QUERY, /* query, alias, columns                      */
     AST_FROM_CALL,  /* name, arguments, alias, columns            */
@@ -63,7 +63,8 @@ enum ast_join {
 };
 struct ast_from {
     enum ast_from_kind kind;
-    unsigned depth; /* as of expressions */
+    unsigned depth;         /* as of expressions */
+    struct ast_name schema; /* without text: none was written */
     struct ast_name name;
     struct ast_name alias;
     struct ast_value *arguments;

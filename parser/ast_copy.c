@@ -81,7 +81,7 @@ struct ast_statement *ast_copy(struct parse *parse, struct copy_parts parts)
 
 /* SELECT a, b FROM table */
 struct ast_query *ast_table_columns(struct parse *parse, struct span whole,
-                                    struct ast_name table,
+                                    struct table_name table,
                                     struct name_list columns)
 {
     struct select_parts parts = { .from = ast_table(parse, whole, table,
@@ -135,8 +135,9 @@ struct ast_statement *ast_show(struct parse *parse, struct span at,
     struct ast_statement *made;
 
     if (parse_failed(parse) || !name_equal(name.text, "tables"))
-        return ast_query_made(parse, AST_DESCRIBE,
-                              ast_whole_table(parse, at, name));
+        return ast_query_made(
+            parse, AST_DESCRIBE,
+            ast_whole_table(parse, at, (struct table_name){ { 0 }, name }));
     made = make_statement(parse, AST_PRAGMA);
     if (made != NULL)
         made->pragma = (struct ast_pragma){ .name = name };

@@ -223,10 +223,10 @@ static struct ast_query *read_all(struct parse *parse, struct span whole,
 }
 
 struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
-                                  struct ast_name name)
+                                  struct table_name table)
 {
     return read_all(parse, whole,
-                    ast_table(parse, whole, name, (struct ast_name){ 0 }));
+                    ast_table(parse, whole, table, (struct ast_name){ 0 }));
 }
 
 struct ast_query *ast_compound(struct parse *parse, struct span whole,
@@ -389,13 +389,14 @@ static struct ast_from *make_from(struct parse *parse, enum ast_from_kind kind,
 }
 
 struct ast_from *ast_table(struct parse *parse, struct span whole,
-                           struct ast_name name, struct ast_name alias)
+                           struct table_name table, struct ast_name alias)
 {
     struct ast_from *made = make_from(parse, AST_FROM_TABLE, whole, 0);
 
     if (made == NULL)
         return NULL;
-    made->name = name;
+    made->schema = table.schema;
+    made->name = table.name;
     made->alias = alias;
     return made;
 }

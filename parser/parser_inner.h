@@ -56,6 +56,9 @@ struct ast_name ast_name(struct parse *parse, struct span span);
 struct name_list ast_names(struct parse *parse, struct name_list list,
                            struct ast_name name);
 
+/* The name of what is the database's own: that of another schema is a failure. */
+struct ast_name ast_of_main(struct parse *parse, struct table_name table);
+
 struct ast_statement *ast_empty(struct parse *parse);
 /* A statement that is a query, or DESCRIBE or SUMMARIZE of one. */
 struct ast_statement *ast_query_made(struct parse *parse,
@@ -93,7 +96,7 @@ struct ast_statement *ast_with_change(struct ast_statement *statement,
 /* ast_copy.c */
 struct ast_statement *ast_copy(struct parse *parse, struct copy_parts parts);
 struct ast_query *ast_table_columns(struct parse *parse, struct span whole,
-                                    struct ast_name table,
+                                    struct table_name table,
                                     struct name_list columns);
 /* PRAGMA; an empty span: it has no argument. */
 /* SHOW TABLES; of another name as DESCRIBE. */
@@ -194,7 +197,7 @@ struct ast_query *ast_rows_query(struct parse *parse, struct span whole,
                                  struct row_list rows);
 /* SELECT * FROM name */
 struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
-                                  struct ast_name name);
+                                  struct table_name table);
 struct ast_query *ast_compound(struct parse *parse, struct span whole,
                                enum ast_query_kind kind, struct ast_query *left,
                                struct ast_query *right);
@@ -226,7 +229,7 @@ struct with_list ast_withs(struct with_list list, struct ast_with *with);
 struct with_list ast_recursive(struct with_list list);
 
 struct ast_from *ast_table(struct parse *parse, struct span whole,
-                           struct ast_name name, struct ast_name alias);
+                           struct table_name table, struct ast_name alias);
 struct ast_from *ast_file(struct parse *parse, struct span file,
                           struct ast_name alias);
 /* A function's rows. */
@@ -418,6 +421,7 @@ void scanner_close(struct parse *parse);
 
 union sql_value {
     struct ast_name name;
+    struct table_name table;
     struct ast_expression *expression;
     struct name_list names;
     struct value_list values;

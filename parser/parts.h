@@ -211,6 +211,11 @@ struct column_rule {
     struct ast_name name; /* behind CONSTRAINT; without text: none */
 };
 
+/* A name behind that of its schema, which has no text where none was written. */
+struct table_name {
+    struct ast_name schema, name;
+};
+
 /* A name with IF EXISTS, or with IF NOT EXISTS. */
 struct target {
     struct ast_name name;

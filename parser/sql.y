@@ -242,7 +242,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %precedence PREFIX
 %precedence TYPED
 
-%type <name> name word alias function_name savepoint window_base
+%type <name> name word alias function_name savepoint window_base own_table
+%type <table> table_name
 %type <expression> expression term literal case_operand else where having
 %type <expression> frame_offset filter qualify default_value key_column key_name
 %type <expression> grouping
@@ -303,7 +304,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <distinct> distinct
 %type <flag> unique descending
 %type <match> like match
-%type <target> new_name old_name new_table new_view
+%type <target> new_name old_name old_table new_table new_view
 %type <alter> alteration
 
 %%
@@ -319,10 +320,10 @@ input:
   | ANALYZE
         { ast_finish(parse, AST_RUN,
                      ast_drop(parse, AST_ANALYZE, (struct target){ 0 })); }
-  | ANALYZE name
+  | ANALYZE own_table
         { ast_finish(parse, AST_RUN,
                      ast_drop(parse, AST_ANALYZE,
-                              (struct target){ .name = $name })); }
+                              (struct target){ .name = $own_table })); }
   | ONE_EXPRESSION expression
                        { ast_finish_expression(parse, @$, $2); }
 
@@ -415,7 +416,7 @@ core:
                $distinct, $result_list, $from_list, $where, $group,
                $having, $named_windows, $qualify }); }
   | VALUES rows        { $$ = ast_rows_query(parse, @$, $rows); }
-  | TABLE name         { $$ = ast_whole_table(parse, @$, $name); }
+  | TABLE table_name   { $$ = ast_whole_table(parse, @$, $table_name); }
 
 distinct:
     %empty             { $$ = (struct distinct){ 0 }; }
@@ -437,6 +438,10 @@ result:
   | name "." "*" excluded replaced
         { $$ = ast_star_changed(ast_star(parse, @$, $name), $excluded,
                                 $replaced); }
+  | name[schema] "." name[table] "." "*" excluded replaced
+        { $$ = ast_star_changed(ast_star(parse, @$,
+               ast_of_main(parse, (struct table_name){ $schema, $table })),
+               $excluded, $replaced); }
   | expression alias
         { $$ = ast_result(parse, @alias, $expression, $alias); }
 
@@ -602,10 +607,13 @@ from_list:
         { $$ = ast_join(parse, @$, $join, (struct joined){ $1, $3, $on }); }
 
 from_item:
-    name alias         { $$ = ast_table(parse, @$, $name, $alias); }
+    table_name alias   { $$ = ast_table(parse, @$, $table_name, $alias); }
   | STRING alias       { $$ = ast_file(parse, @1, $alias); }
   | name "(" values ")" from_alias
         { $$ = ast_from_call(parse, @$, $name, $values, $from_alias); }
+  | name "(" ")" from_alias
+        { $$ = ast_from_call(parse, @$, $name, (struct value_list){ 0 },
+                             $from_alias); }
   | in_parentheses from_alias
         { $$ = ast_derived(parse, @$, $in_parentheses, $from_alias); }
   | "(" from_list ")"  { $$ = ast_from_enclosed(parse, @$, $from_list); }
@@ -648,7 +656,7 @@ create:
   | CREATE new_view view_columns AS query
         { $$ = ast_view(parse, $new_view, $view_columns,
                         $query); }
-  | CREATE unique INDEX new_name ON name[table]
+  | CREATE unique INDEX new_name ON own_table[table]
     "(" order_list ")" where
         { $$ = ast_index(parse, (struct ast_index){ $new_name.name, $table,
                          $new_name.exists, $unique, $order_list.first,
@@ -666,16 +674,19 @@ table_option:
 
 new_table:
     TABLE new_name           { $$ = $new_name; }
-  | OR REPLACE TABLE name    { $$ = (struct target){ .name = $name, .replaces = true }; }
+  | OR REPLACE TABLE own_table
+        { $$ = (struct target){ .name = $own_table, .replaces = true }; }
 
 new_view:
     VIEW new_name            { $$ = $new_name; }
-  | OR REPLACE VIEW name     { $$ = (struct target){ .name = $name, .replaces = true,
-                                                     .begin = @VIEW.begin }; }
+  | OR REPLACE VIEW own_table
+        { $$ = (struct target){ .name = $own_table, .replaces = true,
+                                .begin = @VIEW.begin }; }
 
 new_name:
-    name                     { $$ = (struct target){ .name = $name }; }
-  | IF NOT EXISTS name       { $$ = (struct target){ .name = $name, .exists = true }; }
+    own_table          { $$ = (struct target){ .name = $own_table }; }
+  | IF NOT EXISTS own_table
+        { $$ = (struct target){ .name = $own_table, .exists = true }; }
 
 unique:
     %empty             { $$ = false; }
@@ -772,8 +783,8 @@ type_size:
 collation: name      { $$ = ast_collation(parse, $name); }
 
 alter:
-    ALTER TABLE name alteration
-        { $$ = ast_alter(parse, $name, $alteration); }
+    ALTER TABLE own_table alteration
+        { $$ = ast_alter(parse, $own_table, $alteration); }
 
 alteration:
     RENAME TO name
@@ -794,16 +805,22 @@ alteration:
 column_word: %empty | COLUMN
 
 drop:
-    DROP TABLE old_name
-        { $$ = ast_drop(parse, AST_DROP_TABLE, $old_name); }
-  | DROP VIEW old_name
-        { $$ = ast_drop(parse, AST_DROP_VIEW, $old_name); }
-  | DROP INDEX old_name
-        { $$ = ast_drop(parse, AST_DROP_INDEX, $old_name); }
+    DROP TABLE old_table
+        { $$ = ast_drop(parse, AST_DROP_TABLE, $old_table); }
+  | DROP VIEW old_table
+        { $$ = ast_drop(parse, AST_DROP_VIEW, $old_table); }
+  | DROP INDEX old_table
+        { $$ = ast_drop(parse, AST_DROP_INDEX, $old_table); }
   | REINDEX
         { $$ = ast_drop(parse, AST_REINDEX, (struct target){ 0 }); }
-  | REINDEX name
-        { $$ = ast_drop(parse, AST_REINDEX, (struct target){ .name = $name }); }
+  | REINDEX own_table
+        { $$ = ast_drop(parse, AST_REINDEX,
+                        (struct target){ .name = $own_table }); }
+
+old_table:
+    own_table            { $$ = (struct target){ .name = $own_table }; }
+  | IF EXISTS own_table
+        { $$ = (struct target){ .name = $own_table, .exists = true }; }
 
 old_name:
     name               { $$ = (struct target){ .name = $name }; }
@@ -812,10 +829,10 @@ old_name:
 /* -------------------------------------------------------------- changes -- */
 
 change: insert | update | delete
-  | TRUNCATE name
-        { $$ = ast_delete(parse, (struct ast_delete){ .table = $name }); }
-  | TRUNCATE TABLE name
-        { $$ = ast_delete(parse, (struct ast_delete){ .table = $name }); }
+  | TRUNCATE own_table
+        { $$ = ast_delete(parse, (struct ast_delete){ .table = $own_table }); }
+  | TRUNCATE TABLE own_table
+        { $$ = ast_delete(parse, (struct ast_delete){ .table = $own_table }); }
 
 insert:
     insert_verb INTO into source conflict
@@ -826,8 +843,8 @@ insert:
                           $name_list, $source, $conflict }); }
 
 into:
-    name               { $$ = (struct aliased){ $name, { 0 } }; }
-  | name AS name[alias]  { $$ = (struct aliased){ $1, $alias }; }
+    own_table          { $$ = (struct aliased){ $own_table, { 0 } }; }
+  | own_table AS name[alias]  { $$ = (struct aliased){ $1, $alias }; }
 
 source:
     query
@@ -857,8 +874,8 @@ returning:
   | RETURNING result_list  { $$ = $result_list; }
 
 update:
-    UPDATE name alias SET sets from where
-        { $$ = ast_update(parse, (struct ast_update){ $name, $alias,
+    UPDATE own_table alias SET sets from where
+        { $$ = ast_update(parse, (struct ast_update){ $own_table, $alias,
                           $sets.first, $from, $where }); }
 
 sets: set
@@ -873,9 +890,9 @@ set:
                              $in_parentheses); }
 
 delete:
-    DELETE FROM name alias using where
-        { $$ = ast_delete(parse, (struct ast_delete){ $name, $alias, $using,
-                          $where }); }
+    DELETE FROM own_table alias using where
+        { $$ = ast_delete(parse, (struct ast_delete){ $own_table, $alias,
+                          $using, $where }); }
 
 using:
     %empty             { $$ = NULL; }
@@ -912,13 +929,14 @@ copy:
   | COPY in_parentheses TO STRING copy_options
         { $$ = ast_copy(parse, (struct copy_parts){
                .query = $in_parentheses, .file = @STRING, .options = $5 }); }
-  | COPY name "(" name_list ")" TO STRING copy_options
+  | COPY table_name "(" name_list ")" TO STRING copy_options
         { $$ = ast_copy(parse, (struct copy_parts){
-               .query = ast_table_columns(parse, @name, $name, $name_list),
+               .query = ast_table_columns(parse, @table_name, $table_name,
+                                          $name_list),
                .file = @STRING, .options = $copy_options }); }
-  | COPY name view_columns FROM STRING copy_options
+  | COPY table_name view_columns FROM STRING copy_options
         { $$ = ast_copy(parse, (struct copy_parts){
-               .from = true, .table = $name, .columns = $view_columns,
+               .from = true, .table = ast_of_main(parse, $table_name), .columns = $view_columns,
                .file = @STRING, .options = $copy_options }); }
 
 copy_options:
@@ -956,7 +974,7 @@ pragma_name: name | name "." name  { $$ = $3; }
 pragma_value: name | STRING | INTEGER | "-" INTEGER | TRUE | FALSE | ON
 
 input_table:
-    name               { $$ = ast_whole_table(parse, @$, $name); }
+    table_name         { $$ = ast_whole_table(parse, @$, $table_name); }
 
 /* -------------------------------------------------------- expressions -- */
 
@@ -989,6 +1007,10 @@ term:
   | name
         { $$ = ast_column(parse, @$, (struct ast_name){ 0 }, $1); }
   | name "." name      { $$ = ast_column(parse, @$, $1, $3); }
+  | name "." name "." name
+        { $$ = ast_column(parse, @$,
+                          ast_of_main(parse, (struct table_name){ $1, $3 }),
+                          $5); }
   | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
   | "(" items "," expression ")"
         { $$ = ast_row_value(parse, @$, ast_items(parse, $2, $4)); }
@@ -1224,6 +1246,15 @@ name_list: names | names ","
 names:
     name               { $$ = ast_names(parse, (struct name_list){ 0 }, $1); }
   | names "," name     { $$ = ast_names(parse, $1, $3); }
+
+/* A table, a view or an index, perhaps with its schema. */
+table_name:
+    name               { $$ = (struct table_name){ { 0 }, $1 }; }
+  | name "." name      { $$ = (struct table_name){ $1, $3 }; }
+
+/* One of the database's own. */
+own_table:
+    table_name         { $$ = ast_of_main(parse, $table_name); }
 
 /* Words that are a name wherever nothing else is meant. */
 name: word | kept_word { $$ = ast_name(parse, @$); }

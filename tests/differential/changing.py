@@ -421,6 +421,8 @@ class Changes:
             made = self.of_texts()
             if made:
                 return made
+        if chance < 0.65:
+            return self.of_catalogue()
         node = Queries(self.rng, self.relations()).query()
         return ('ordered' if is_ordered(node) else 'read'), node, result_types(node)
 
@@ -428,6 +430,22 @@ class Changes:
     def whole(shape):
         letters = [COLUMNS[c][0] for c in shape.columns]
         return 'read', Node(f'SELECT * FROM {shape.name}'), letters
+
+    def of_catalogue(self):
+        """What there is, but for the indexes that an engine makes for itself."""
+        own = "m.name NOT LIKE 'sqlite_%'"
+        forms = ((f'SELECT m.type, m.name, m.tbl_name FROM sqlite_master m WHERE {own}', 'TTT'),
+                 (f'SELECT type, count(*) FROM main.sqlite_schema m WHERE {own} GROUP BY type',
+                  'TI'),
+                 ('SELECT m.name, p.cid, p.name FROM sqlite_master m '
+                  "JOIN pragma_table_info(m.name) p WHERE m.type = 'table'", 'TIT'),
+                 ('SELECT name, (SELECT count(*) FROM pragma_table_info(m.name)) '
+                  "FROM sqlite_master m WHERE type = 'table'", 'TI'),
+                 ('SELECT m.name, i.name, x.name FROM sqlite_master m, '
+                  'pragma_index_list(m.name) i, pragma_index_info(i.name) x '
+                  "WHERE m.type = 'table' AND i.origin = 'c'", 'TTT'))
+        text, letters = self.rng.choice(forms)
+        return 'read', Node(text), letters
 
     def of_texts(self):
         """Groups, orders, joins and functions of texts."""

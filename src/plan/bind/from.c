@@ -16,17 +16,19 @@
 #include "plan/bind/recursive.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/using.h"
+#include "plan/bind/view.h"
 #include "plan/call/names.h"
 #include "plan/leaf/file.h"
+#include "plan/leaf/listing.h"
+#include "plan/leaf/lists.h"
 #include "plan/leaf/series.h"
 #include "plan/make/common.h"
-#include "plan/make/fold.h"
 #include "plan/make/node.h"
 #include "plan/make/replace.h"
+#include "plan/operator/collate.h"
+#include "plan/operator/compare.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
-
-enum { VIEWS_DEEP_MAX = 64 };
 
 static enum vdbq_status collect(struct binder *binder,
                                 const struct ast_from *tree, struct from *from);
@@ -70,6 +72,47 @@ static enum vdbq_status add_leaf(struct binder *binder, const char *name,
     return status;
 }
 
+/* ---------------------------------------------------------- conditions -- */
+
+/* Whether all columns have numbers from `first` on. */
+static bool is_behind(void *first, struct expression **operand)
+{
+    const struct expression *e = *operand;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return (unsigned)e->column.number >= *(unsigned *)first;
+    return expression_each(*operand, is_behind, first);
+}
+
+/* Conditions are moved from the scope's numbers to those of a part of it. */
+static enum vdbq_status shift_all(struct binder *binder, unsigned by,
+                                  struct vector *parts, struct position at)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        struct expression **part = vector_at(parts, i);
+        if (!is_behind(&by, part))
+            return error_at(binder->error, VDBQ_UNKNOWN, at,
+                            "ON names a table that is not joined here");
+        *part = expression_moved_by(binder, *part, -(int)by);
+        if (*part == NULL)
+            return binder->error->status;
+    }
+    return VDBQ_OK;
+}
+
+/* Adds conditions over the scope's columns to those of what is joined. */
+static enum vdbq_status add_conditions(struct binder *binder,
+                                       struct vector *parts, struct position at,
+                                       struct from *from)
+{
+    enum vdbq_status status = shift_all(binder, from->first, parts, at);
+
+    if (status == VDBQ_OK && parts->count > 0
+        && !vector_append(&from->conditions, parts->items, parts->count))
+        status = error_no_memory(binder->error);
+    return status;
+}
+
 /* ----------------------------------------------- tables, views, queries -- */
 
 /* A query binds without the names of the FROM that it stands in, but with
@@ -84,84 +127,6 @@ static struct node *bind_apart(struct binder *binder,
     binder->scope = outer;
     node = bind_query(binder, query);
     binder->scope = scope;
-    return node;
-}
-
-/* Gives columns other names: alias(a, b), WITH t(a, b). */
-static struct node *rename_columns(struct binder *binder, struct node *node,
-                                   const struct ast_name *names, unsigned count,
-                                   struct position at)
-{
-    if (node == NULL || names == NULL)
-        return node;
-    if (count != node->column_count) {
-        error_at(binder->error, VDBQ_TYPE, at, "%u names for %u columns", count,
-                 node->column_count);
-        return NULL;
-    }
-    for (unsigned i = 0; i < count; i++)
-        node->columns[i].name = names[i].text;
-    return node;
-}
-
-/* The query of a view's text. CREATE VIEW took it; it comes from the file, so
- * that it may be anything now. NULL: a failure. */
-static const struct ast_statement *parse_view(struct binder *binder,
-                                              const struct view *view)
-{
-    size_t length = strlen(view->sql), consumed;
-    struct ast_statement *statement;
-    enum vdbq_status status = sql_parse(view->sql, length, binder->arena,
-                                        &statement, &consumed, binder->error);
-
-    if (status == VDBQ_OK && consumed == length
-        && statement->kind == AST_CREATE_VIEW
-        && statement->parameter_count == 0)
-        return statement;
-    if (status != VDBQ_NO_MEMORY)
-        error_set(binder->error, VDBQ_CORRUPT,
-                  "the file's view %s is no CREATE VIEW: %s", view->name,
-                  view->sql);
-    return NULL;
-}
-
-/* A view is its query, bound with nothing around it. */
-static struct node *bind_view(struct binder *binder, const struct view *view,
-                              struct position at)
-{
-    struct binder inner = { .sql = view->sql,
-                            .sql_length = strlen(view->sql),
-                            .catalogue = binder->catalogue,
-                            .arena = binder->arena,
-                            .now = binder->now,
-                            .basis = binder->basis,
-                            .error = binder->error,
-                            .parameter_count = binder->parameter_count,
-                            .nodes = binder->nodes,
-                            .commons = binder->commons,
-                            .commons_last = binder->commons_last,
-                            .meanings = binder->meanings,
-                            .views = binder->views + 1,
-                            .replaced = binder->replaced };
-    const struct ast_statement *statement;
-    struct node *node = NULL;
-
-    if (inner.views > VIEWS_DEEP_MAX) {
-        error_at(binder->error, VDBQ_LIMIT, at, "the view %s uses itself",
-                 view->name);
-        return NULL;
-    }
-    statement = parse_view(binder, view);
-    if (statement != NULL)
-        node = bind_query(&inner, statement->view.query);
-    if (node != NULL)
-        node = rename_columns(&inner, node, statement->view.columns,
-                              statement->view.column_count, at);
-    fold_finish(&inner);
-    binder->parameter_count = inner.parameter_count;
-    binder->nodes = inner.nodes;
-    binder->commons = inner.commons;
-    binder->commons_last = inner.commons_last;
     return node;
 }
 
@@ -207,7 +172,7 @@ static struct node *bind_anew(struct binder *binder, const struct named *named,
     *recursive = false;
     return named->with != NULL
                ? bind_with(binder, named->with, named->at, recursive)
-               : bind_view(binder, named->view, named->at);
+               : bind_view(binder, named->view, named->at, bind_query);
 }
 
 /* How many values of queries around it a name's query asks for, with others. */
@@ -271,25 +236,76 @@ static struct node *bind_named(struct binder *binder, const struct named *named)
     return make_common(binder, of, node, asks, recursive);
 }
 
-static struct node *bind_name(struct binder *binder,
-                              const struct ast_name *name)
+/* A name of WITH; NULL: there is no such. */
+static struct with_name *find_with(const struct binder *binder,
+                                   const struct ast_name *name)
 {
-    const struct view *view;
-    const struct table *table;
+    struct with_name *with = binder->with;
 
-    for (struct with_name *with = binder->with; with != NULL;
-         with = with->outer)
-        if (name_equal(with->with->name.text, name->text))
-            return with->recursing != NULL
-                       ? bind_itself(binder, with, name->at)
-                       : bind_named(binder, &(struct named){ .with = with,
-                                                             .at = name->at });
-    view = catalogue_view(binder->catalogue, name->text);
+    while (with != NULL && !name_equal(with->with->name.text, name->text))
+        with = with->outer;
+    return with;
+}
+
+/* That there is no such table in a schema, or no such schema. */
+static void refuse_table(struct binder *binder, const struct ast_from *tree)
+{
+    const struct ast_name *schema = &tree->schema;
+
+    if (schema_is_main(schema->text)) {
+        find_table(binder, &tree->name);
+        return;
+    }
+    error_at(binder->error, VDBQ_UNKNOWN, schema->at, "no such table: %s.%s",
+             schema->text, tree->name.text);
+    error_hint(binder->error, "schemas are main, and information_schema with "
+                              "the tables tables and columns");
+}
+
+struct node *from_view_columns(struct binder *binder, const struct view *view)
+{
+    return bind_view_columns(binder, view, bind_query);
+}
+
+/* A table of the catalogue, or else one of the lists of what it has. */
+static struct node *bind_table(struct binder *binder,
+                               const struct ast_from *tree)
+{
+    const char *schema = tree->schema.text, *name = tree->name.text;
+    const struct table *table = schema_is_main(schema)
+                                    ? catalogue_table(binder->catalogue, name)
+                                    : NULL;
+    const struct listed *listed = lists_table(schema, name);
+
+    if (table != NULL)
+        return node_table(binder, table);
+    if (listed != NULL)
+        return listing_node(binder, listed, NULL, from_view_columns);
+    refuse_table(binder, tree);
+    return NULL;
+}
+
+/* What stands behind the name of a schema is no name of WITH. */
+static struct node *bind_name(struct binder *binder,
+                              const struct ast_from *tree)
+{
+    const struct ast_name *name = &tree->name;
+    struct with_name *with =
+        tree->schema.text == NULL ? find_with(binder, name) : NULL;
+    const struct view *view;
+
+    if (with != NULL)
+        return with->recursing != NULL
+                   ? bind_itself(binder, with, name->at)
+                   : bind_named(
+                       binder, &(struct named){ .with = with, .at = name->at });
+    view = schema_is_main(tree->schema.text)
+               ? catalogue_view(binder->catalogue, name->text)
+               : NULL;
     if (view != NULL && view != binder->replaced)
         return bind_named(binder,
                           &(struct named){ .view = view, .at = name->at });
-    table = find_table(binder, name);
-    return table != NULL ? node_table(binder, table) : NULL;
+    return bind_table(binder, tree);
 }
 
 /* The arguments of a function, which see no columns. Their number; 0: a failure. */
@@ -315,16 +331,17 @@ static unsigned bind_arguments(struct binder *binder,
     }
     scope_leave(binder, &scope);
     binder->constants = constants;
-    if (value != NULL && count == SERIES_ARGUMENTS_MAX)
+    if (tree->arguments == NULL
+        || (value != NULL && count == SERIES_ARGUMENTS_MAX))
         series_refuse(binder, tree);
     return value == NULL ? count : 0;
 }
 
-/* The rows of a function. Its column has the name of the alias, and beside that its
+/* The rows of a series. Its column has the name of the alias, and beside that its
  * own one. */
-static enum vdbq_status collect_call(struct binder *binder,
-                                     const struct ast_from *tree,
-                                     struct from *from)
+static enum vdbq_status collect_series(struct binder *binder,
+                                       const struct ast_from *tree,
+                                       struct from *from)
 {
     struct series_argument arguments[SERIES_ARGUMENTS_MAX];
     unsigned first = binder->scope->node->column_count,
@@ -345,6 +362,122 @@ static enum vdbq_status collect_call(struct binder *binder,
                : status;
 }
 
+/* Binds what a list is asked about: the name of a table or index, or (`*subject`) an
+ * expression of columns of what stands before it. Neither: of all. */
+static bool bind_asked(struct binder *binder, const struct ast_from *tree,
+                       const struct listed *listed, const char **name,
+                       struct expression **subject)
+{
+    const struct ast_value *value = tree->arguments;
+    bool constants = binder->constants;
+    struct expression *e;
+
+    *name = NULL;
+    *subject = NULL;
+    if (value == NULL)
+        return true;
+    binder->constants = true;
+    e = bind_expression(binder, value->expression);
+    binder->constants = constants;
+    if (e == NULL)
+        return false;
+    if (!listed->asks || value->next != NULL || e->type != VDBQ_TEXT) {
+        error_at(binder->error, VDBQ_TYPE, tree->name.at,
+                 listed->asks ? "%s is asked with a text, the name of a table "
+                                "or an index"
+                              : "%s has no arguments",
+                 tree->name.text);
+        return false;
+    }
+    if (e->kind == EXPRESSION_CONSTANT && !e->constant.null)
+        *name = arena_copy(binder->arena, e->constant.text.bytes,
+                           e->constant.text.length);
+    else
+        *subject = e;
+    if (*name == NULL && *subject == NULL)
+        error_no_memory(binder->error);
+    return *name != NULL || *subject != NULL;
+}
+
+/* That the last column of the scope, `arg` of a list, is what the list is asked
+ * about. */
+static enum vdbq_status join_asked(struct binder *binder,
+                                   const struct ast_from *tree,
+                                   struct expression *subject,
+                                   struct from *from)
+{
+    const struct ast_expression place = { .at = tree->at };
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
+    struct node *node = binder->scope->node;
+    struct expression *arg =
+        node_column(binder, node, node->column_count - 1, tree->at);
+    struct expression *same;
+
+    if (!is_behind(&from->first, &subject)) {
+        error_at(binder->error, VDBQ_UNKNOWN, tree->at,
+                 "%s is asked about a table beyond an outer join",
+                 tree->name.text);
+        return error_hint(binder->error,
+                          "as a table without an argument it has "
+                          "a column arg to join by");
+    }
+    arg = arg ? collation_key(binder, arg, COLLATION_NOCASE) : NULL;
+    subject = collation_key(binder, subject, COLLATION_NOCASE);
+    same = arg && subject
+               ? expression_compare(binder, AST_EQ, arg, subject, &place)
+               : NULL;
+    if (same == NULL)
+        return binder->error->status;
+    return vector_append(&parts, &same, 1)
+               ? add_conditions(binder, &parts, tree->at, from)
+               : error_no_memory(binder->error);
+}
+
+/* The rows of a list, whose column `arg` is there by name alone. */
+static enum vdbq_status collect_list(struct binder *binder,
+                                     const struct ast_from *tree,
+                                     const struct listed *listed,
+                                     struct from *from)
+{
+    const char *alias = tree->alias.text, *name;
+    struct expression *subject;
+    struct node *node;
+    enum vdbq_status status;
+
+    if (!bind_asked(binder, tree, listed, &name, &subject))
+        return binder->error->status;
+    node = listing_node(binder, listed, name, from_view_columns);
+    node = rename_columns(binder, node, tree->columns, tree->column_count,
+                          tree->at);
+    status =
+        add_leaf(binder, alias != NULL ? alias : tree->name.text, node, from);
+    if (status != VDBQ_OK || !listed->asks || name != NULL)
+        return status;
+    scope_last(binder->scope)->apart = true;
+    return subject != NULL ? join_asked(binder, tree, subject, from) : VDBQ_OK;
+}
+
+static enum vdbq_status collect_call(struct binder *binder,
+                                     const struct ast_from *tree,
+                                     struct from *from)
+{
+    const struct listed *listed = lists_function(tree->name.text);
+
+    return listed != NULL ? collect_list(binder, tree, listed, from)
+                          : collect_series(binder, tree, from);
+}
+
+/* Whether a name alone is a list's: no table, view or name of WITH has it. */
+static bool is_list(const struct binder *binder, const struct ast_from *tree)
+{
+    const char *name = tree->name.text;
+
+    return tree->schema.text == NULL && lists_function(name) != NULL
+           && find_with(binder, &tree->name) == NULL
+           && catalogue_view(binder->catalogue, name) == NULL
+           && catalogue_table(binder->catalogue, name) == NULL;
+}
+
 static enum vdbq_status collect_leaf(struct binder *binder,
                                      const struct ast_from *tree,
                                      struct from *from)
@@ -354,7 +487,9 @@ static enum vdbq_status collect_leaf(struct binder *binder,
 
     switch (tree->kind) {
     case AST_FROM_TABLE:
-        node = bind_name(binder, &tree->name);
+        if (is_list(binder, tree))
+            return collect_call(binder, tree, from);
+        node = bind_name(binder, tree);
         if (alias == NULL)
             alias = tree->name.text;
         break;
@@ -397,32 +532,6 @@ static enum vdbq_status join_conditions(struct binder *binder,
         return binder->error->status;
     return vector_append(parts, &on, 1) ? VDBQ_OK
                                         : error_no_memory(binder->error);
-}
-
-/* Whether all columns have numbers from `first` on. */
-static bool is_behind(void *first, struct expression **operand)
-{
-    const struct expression *e = *operand;
-
-    if (e->kind == EXPRESSION_COLUMN)
-        return (unsigned)e->column.number >= *(unsigned *)first;
-    return expression_each(*operand, is_behind, first);
-}
-
-/* Conditions are moved from the scope's numbers to those of a part of it. */
-static enum vdbq_status shift_all(struct binder *binder, unsigned by,
-                                  struct vector *parts, struct position at)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        struct expression **part = vector_at(parts, i);
-        if (!is_behind(&by, part))
-            return error_at(binder->error, VDBQ_UNKNOWN, at,
-                            "ON names a table that is not joined here");
-        *part = expression_moved_by(binder, *part, -(int)by);
-        if (*part == NULL)
-            return binder->error->status;
-    }
-    return VDBQ_OK;
 }
 
 /* One side of an outer join. */
@@ -510,12 +619,8 @@ static enum vdbq_status collect_inner(struct binder *binder,
     sides.end = binder->scope->node->column_count;
     if (status == VDBQ_OK)
         status = join_conditions(binder, tree, &sides, &parts);
-    if (status == VDBQ_OK)
-        status = shift_all(binder, from->first, &parts, tree->at);
-    if (status == VDBQ_OK && parts.count > 0
-        && !vector_append(&from->conditions, parts.items, parts.count))
-        status = error_no_memory(binder->error);
-    return status;
+    return status == VDBQ_OK ? add_conditions(binder, &parts, tree->at, from)
+                             : status;
 }
 
 static enum vdbq_status collect(struct binder *binder,

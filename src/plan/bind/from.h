@@ -10,7 +10,9 @@
 #include "base/error.h"
 
 struct binder;
+struct node;
 struct table;
+struct view;
 
 /* from.c: fills the scope. What is joined, and `conditions` (what ON and WHERE
  * say), become a NODE_PRODUCT. */
@@ -19,6 +21,9 @@ struct from {
     struct vector conditions; /* of struct expression *, over all columns */
     unsigned first;           /* the scope's number of the first of these */
 };
+
+/* The columns of a view, of which nobody asks for rows; NULL: a failure. */
+struct node *from_view_columns(struct binder *binder, const struct view *view);
 
 enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
                            struct from *from);

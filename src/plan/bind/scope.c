@@ -45,7 +45,9 @@ enum vdbq_status scope_add(struct binder *binder, const char *table,
                                   .name = name,
                                   .column = column,
                                   .other = -1,
-                                  .hidden = hidden };
+                                  .hidden = hidden,
+                                  .apart =
+                                      hidden && name_equal(name, "rowid") };
 
     return vector_append(&binder->scope->columns, &added, 1)
                ? VDBQ_OK
@@ -63,6 +65,11 @@ enum vdbq_status scope_add_node(struct binder *binder, const char *table,
             scope_add(binder, table, node->columns[i].name, (int)(first + i),
                       i + ids >= node->column_count && ids > 0);
     return status;
+}
+
+struct scope_column *scope_last(struct scope *scope)
+{
+    return vector_at(&scope->columns, scope->columns.count - 1);
 }
 
 /* ------------------------------------------------------------- look-up -- */

@@ -20,6 +20,7 @@ struct scope_column {
                           which has no name of its own; else -1      */
     bool replaced; /* by the next one: RIGHT JOIN USING          */
     bool hidden;   /* only with its table's name: USING, rowid   */
+    bool apart;    /* no `*` stands for it: rowid, and arg of a list */
 };
 
 /* The names of one query, inside of those of another one. */
@@ -64,6 +65,9 @@ enum vdbq_status scope_add_node(struct binder *binder, const char *table,
 /* The next one of the columns that USING made one with this; NULL: none. */
 struct scope_column *scope_other(struct scope *scope,
                                  const struct scope_column *column);
+
+/* The column that was added last. */
+struct scope_column *scope_last(struct scope *scope);
 
 /* What a column's name alone means: of those that USING made one the first
  * value that there is. */

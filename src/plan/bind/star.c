@@ -24,7 +24,7 @@ enum vdbq_status select_add_result(struct binder *binder,
 static bool stands_for(const struct ast_result *result,
                        const struct scope_column *column)
 {
-    if (column->hidden && name_equal(column->name, "rowid"))
+    if (column->apart)
         return false;
     return result->table.text == NULL
                ? !column->hidden

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "plan/leaf/lists.h"
 #include "plan/tree/binder.h"
 
 /* How many letters may differ in a name that was meant. */
@@ -85,6 +86,10 @@ static void hint_table(const struct catalogue *catalogue, const char *name,
     struct likely likely = { 0 };
     struct text list = { 0 };
 
+    if (lists_table(NULL, name) != NULL) {
+        error_hint(error, "%s is read, not changed", name);
+        return;
+    }
     for (size_t i = 0; i < catalogue->table_count; i++)
         likely_name(&likely, name, catalogue->tables[i].name);
     list_tables(catalogue, &list);

@@ -11,10 +11,11 @@
 
 struct plan_basis {
     struct vector
-        tables;  /* uint32_t: ids of tables that were bound, each once */
-    bool exact;  /* values were taken from what is known of their rows:
+        tables; /* uint32_t: ids of tables that were bound, each once */
+    bool exact; /* values were taken from what is known of their rows:
                              they are others once rows have changed          */
-    bool failed; /* there was no memory to note all                 */
+    bool
+        failed; /* not all is noted, so that it stands on all of the catalogue */
 };
 
 /* Notes a table; nothing where nobody asks. */
@@ -29,6 +30,13 @@ static inline void basis_add(const struct binder *binder,
         if (VECTOR_ITEMS(&basis->tables, uint32_t)[i] == table->id)
             return;
     basis->failed |= !vector_append(&basis->tables, &table->id, 1);
+}
+
+/* Notes that the plan is of this catalogue alone. */
+static inline void basis_never(const struct binder *binder)
+{
+    if (binder->basis != NULL)
+        binder->basis->failed = true;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include "plan/bind/assign.h"
 #include "plan/call/names.h"
 #include "plan/bind/query.h"
+#include "plan/leaf/lists.h"
 #include "plan/plan.h"
 #include "plan/rewrite/rewrite.h"
 #include "plan/statement/statement.h"
@@ -121,6 +122,11 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
 enum vdbq_status ddl_check_free(const struct binder *binder,
                                 const struct ast_name *name, bool keeps)
 {
+    if (lists_table(NULL, name->text) != NULL)
+        return error_at(binder->error, VDBQ_EXISTS, name->at,
+                        "%s is there of itself: it lists tables, indexes and "
+                        "views",
+                        name->text);
     if (!keeps && catalogue_table(binder->catalogue, name->text) != NULL) {
         error_at(binder->error, VDBQ_EXISTS, name->at,
                  "there is a table %s already", name->text);
