@@ -57,6 +57,8 @@ enum ast_join {
     AST_JOIN_COMMA,
     AST_JOIN_CROSS,
     AST_JOIN_INNER,
+    AST_JOIN_SEMI, /* rows of `left`: `on` is EXISTS of `right`, ... */
+    AST_JOIN_ANTI, /* ... or NOT EXISTS                            */
     AST_JOIN_LEFT,
     AST_JOIN_RIGHT,
     AST_JOIN_FULL

@@ -149,6 +149,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ORDER       "ORDER"
     LIMIT       "LIMIT"
     JOIN        "JOIN"
+    SEMI        "SEMI" /* behind what is joined, before JOIN: else names */
+    ANTI        "ANTI"
     UNION       "UNION"
     INTERSECT   "INTERSECT"
     EXCEPT      "EXCEPT"
@@ -554,6 +556,8 @@ limit:
 
 some_limit:
     LIMIT expression   { $$ = (struct limits){ $2, NULL }; }
+  | LIMIT ALL                           { $$ = (struct limits){ NULL, NULL }; }
+  | LIMIT ALL OFFSET expression         { $$ = (struct limits){ NULL, $4 }; }
   | LIMIT expression OFFSET expression  { $$ = (struct limits){ $2, $4 }; }
   | LIMIT expression "," expression     { $$ = (struct limits){ $4, $2 }; }
   | OFFSET expression rows_word         { $$ = (struct limits){ NULL, $2 }; }
@@ -629,6 +633,8 @@ from_alias:
 join:
     ","                { $$ = (struct join){ AST_JOIN_COMMA, false }; }
   | CROSS JOIN         { $$ = (struct join){ AST_JOIN_CROSS, false }; }
+  | SEMI JOIN          { $$ = (struct join){ AST_JOIN_SEMI, false }; }
+  | ANTI JOIN          { $$ = (struct join){ AST_JOIN_ANTI, false }; }
   | join_side JOIN
   | NATURAL join_side JOIN  { $$ = (struct join){ $2.kind, true }; }
 

@@ -11,6 +11,7 @@ from .tables import column_node
 ROWS_MAX = 20000  # of a join, as it is guessed
 WORDS = ('JOIN', 'JOIN', 'INNER JOIN', 'LEFT JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT JOIN',
          'FULL JOIN')
+FILTERS = ('SEMI JOIN', 'ANTI JOIN')  # which sqlite3 does not know
 SMALL = 2**50  # numbers below can be DOUBLE and are still exact
 
 # Keys of two types: {(type, type): what is equal there}.
@@ -79,9 +80,11 @@ class Joins(Queries):
             right, right_columns, right_rows = self.one_source(max(1, rows_max // max(1, rows)))
             if rows * right_rows > 4 * rows_max:
                 break
-            word = self.rng.choice(WORDS)
+            word = self.rng.choice(WORDS + FILTERS if self.peer == 'duckdb' else WORDS)
             on = self.condition(columns, right_columns, word)
             node = Node(f'{{0}} {word} {{1}} ON {{2}}', node, right, on, type='S')
+            if word in FILTERS:
+                continue
             columns = columns + right_columns
             rows = max(rows, right_rows, rows * right_rows // 3)
         return node, columns, rows

@@ -623,6 +623,29 @@ static enum vdbq_status collect_inner(struct binder *binder,
                              : status;
 }
 
+/* SEMI and ANTI JOIN: rows of the left side for which a condition holds, which sees
+ * the columns of that side alone. */
+static enum vdbq_status collect_filtered(struct binder *binder,
+                                         const struct ast_from *tree,
+                                         struct from *from)
+{
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
+    struct vector *columns = &binder->scope->columns, all;
+    const struct sides none = { 0 };
+    size_t before = columns->count;
+    enum vdbq_status status = collect(binder, tree->left, from);
+
+    all = *columns;
+    if (columns->count > before)
+        *columns = VECTOR_OF((struct scope_column *)vector_at(&all, before),
+                             columns->count - before);
+    if (status == VDBQ_OK)
+        status = join_conditions(binder, tree, &none, &parts);
+    *columns = all;
+    return status == VDBQ_OK ? add_conditions(binder, &parts, tree->at, from)
+                             : status;
+}
+
 static enum vdbq_status collect(struct binder *binder,
                                 const struct ast_from *tree, struct from *from)
 {
@@ -630,6 +653,8 @@ static enum vdbq_status collect(struct binder *binder,
         return stack_refuse(binder->error, tree->at);
     if (tree->kind != AST_FROM_JOIN)
         return collect_leaf(binder, tree, from);
+    if (tree->join == AST_JOIN_SEMI || tree->join == AST_JOIN_ANTI)
+        return collect_filtered(binder, tree, from);
     if (tree->join >= AST_JOIN_LEFT)
         return collect_outer(binder, tree, from);
     return collect_inner(binder, tree, from);
