@@ -39,6 +39,12 @@ enum vdbq_status sort_order_marked(const struct sort_key *keys,
                                    unsigned partition, uint8_t *starts,
                                    struct error *error);
 
+/* Writes the numbers of the first `limit` rows, `count` at most, of that order:
+ * not in it, but rows with equal keys keep theirs, and the last one is its last. */
+enum vdbq_status sort_first(const struct sort_key *keys, unsigned key_count,
+                            uint32_t count, uint32_t limit, unsigned threads,
+                            uint32_t *order, struct error *error);
+
 /* TYPE_... of a column's values, as they are sorted and grouped: numbers of
  * words are integers. */
 int sort_type(enum vdbq_type type);
@@ -51,8 +57,8 @@ struct sort_top {
     const struct step_key *keys; /* of the plan */
     unsigned key_count;          /* of `keys` */
     uint64_t limit;              /* rows to keep */
-    struct row_set rows; /* those that may be among them, in the order in
-                             which they came or, up to `sorted`, in theirs */
+    struct row_set rows; /* those that may be among them; rows with equal keys
+                            in the order in which they came               */
     bool bounded;        /* rows that are not before the bound are left out */
     bool bound_null;     /* the last row kept has NULL as its first key */
     uint64_t bound;      /* order of the first key of the last row kept */
@@ -62,8 +68,10 @@ struct sort_top {
     uint8_t *room;                     /* of a block's rows */
     struct arena arena;                /* of `room` */
 };
-/* Where fewer rows than this are asked for, sort_top is the faster way. */
+/* Where fewer rows than this are asked for, sort_top takes little memory. */
 enum { SORT_TOP_MAX = 1 << 16 };
+/* How many rows it has at most at once, where so many are asked for. */
+uint64_t sort_top_rows(uint64_t limit);
 
 /* `keys` and `columns` (of the input) outlive it. sort_top_finish() is due
  * whatever it returns. */

@@ -166,6 +166,7 @@ static void place_fields(struct sort_fields *fields, unsigned parting)
     for (unsigned i = 0; i < fields->count; i++)
         bits += fields->fields[i].bits;
     fields->words = (bits + WORD_BITS - 1) / WORD_BITS;
+    fields->highest_bits = fields->words > 1 ? WORD_BITS : bits;
     at = fields->words > 1 ? fields->words * WORD_BITS - bits : 0;
     for (unsigned i = fields->count; i-- > 0;) {
         if (i + 1 == parting)

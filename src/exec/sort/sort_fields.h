@@ -24,6 +24,7 @@ struct sort_fields {
     struct sort_field *fields; /* owned: one or two a key                  */
     unsigned count;            /* of `fields`                              */
     unsigned words;            /* of the number; 0: all rows are equal     */
+    unsigned highest_bits;     /* of its highest word, all in low places   */
     unsigned partition;        /* its lowest bit of the keys that part rows */
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The first rows of an order: rows are kept until they are more than
- * twice as many as are asked for; then they are sorted and those behind are
- * dropped. The first key of the last one is the bound from then on: what is
- * not before it need not be kept. Threads do so each for a run of the rows; what
- * they kept goes behind one another, so that equal rows stay in their order.
+ * twice as many as are asked for; then those that are not among the first are
+ * dropped, and only the last one is known by its place. The first key of it is
+ * the bound from then on: what is not before it need not be kept. Threads do so
+ * each for a run of the rows; what they kept goes behind one another, so that
+ * equal rows stay in their order.
  */
 #include "exec/sort/sort.h"
 
@@ -20,6 +21,7 @@ enum {
     BLOCK = 1024,
     MATERIALISED_MIN = 1024,
     ROUND_MIN = 1 << 17, /* rows of a round at least          */
+    ROUND_MAX = 1 << 20, /* ... and at most, or ROUND_LIMITS ...  */
     ROUND_LIMITS = 4     /* ... in terms of those to be kept */
 };
 
@@ -148,23 +150,16 @@ static bool is_full(const struct sort_top *top)
     return top->rows.rows > 2 * top->limit + MATERIALISED_MIN;
 }
 
-/* Adds the rows of a block that may be among the first ones. */
-static enum vdbq_status add_block(struct sort_top *top,
-                                  const struct vdbq_vector *columns,
-                                  uint64_t start, unsigned count,
-                                  struct vdbq_vector *vectors,
-                                  struct error *error)
+/* Adds those rows of a block that are to be kept. */
+static enum vdbq_status
+append_some(struct sort_top *top, const struct vdbq_vector *columns,
+            uint64_t start, unsigned count, const uint8_t *kept,
+            struct vdbq_vector *vectors, struct error *error)
 {
-    assert(count <= BLOCK);
     struct vdbq_batch picked = { .columns = top->rows.column_count,
                                  .column = vectors };
-    uint8_t kept[BLOCK];
     uint16_t places[BLOCK];
-    enum vdbq_status status = VDBQ_OK;
 
-    mark(top, &columns[top->keys[0].column], start, count, kept);
-    if (memchr(kept, 1, count) == NULL)
-        return VDBQ_OK;
     for (unsigned i = 0; i < count; i++) {
         places[picked.rows] = (uint16_t)i;
         picked.rows += kept[i];
@@ -172,7 +167,29 @@ static enum vdbq_status add_block(struct sort_top *top,
     for (unsigned i = 0; i < picked.columns; i++)
         vectors[i] = pick(&columns[i], start, places, picked.rows,
                           top->room + (size_t)i * BLOCK * 9);
-    status = row_set_append(&top->rows, &picked, 1, error);
+    return row_set_append(&top->rows, &picked, 1, error);
+}
+
+/* Adds the rows of a block that may be among the first ones. */
+static enum vdbq_status add_block(struct sort_top *top,
+                                  const struct vdbq_vector *columns,
+                                  uint64_t start, unsigned count,
+                                  struct vdbq_vector *vectors,
+                                  struct error *error)
+{
+    const struct vdbq_batch all = { .rows = start + count,
+                                    .columns = top->rows.column_count,
+                                    .column = columns };
+    uint8_t kept[BLOCK];
+    enum vdbq_status status;
+
+    mark(top, &columns[top->keys[0].column], start, count, kept);
+    if (memchr(kept, 1, count) == NULL)
+        return VDBQ_OK;
+    if (memchr(kept, 0, count) == NULL)
+        status = row_set_append_part(&top->rows, &all, start, count, error);
+    else
+        status = append_some(top, columns, start, count, kept, vectors, error);
     if (status == VDBQ_OK && is_full(top))
         status = shrink(top, error);
     return status;
@@ -317,17 +334,31 @@ static bool can_bound(const struct sort_top *top)
     return !top->bounded && top->rows.rows > 0 && top->rows.rows >= top->limit;
 }
 
+/* Rows of the first round. */
+static uint64_t round_least(uint64_t limit)
+{
+    uint64_t least = ROUND_LIMITS * limit;
+    return least > ROUND_MIN ? least : ROUND_MIN;
+}
+
+uint64_t sort_top_rows(uint64_t limit)
+{
+    uint64_t round = round_least(limit);
+    return 2 * (limit + BLOCK + (round > ROUND_MAX ? round : ROUND_MAX));
+}
+
 /* Rows go in by rounds, each of as many as came before: with their bound few of
  * them are kept. */
 enum vdbq_status sort_top_add(struct sort_top *top,
                               const struct batches *batches,
                               struct error *error)
 {
-    uint64_t rows = batches_rows(batches), least = ROUND_LIMITS * top->limit;
+    uint64_t rows = batches_rows(batches), least = round_least(top->limit);
     enum vdbq_status status = VDBQ_OK;
-    least = least > ROUND_MIN ? least : ROUND_MIN;
     for (uint64_t at = 0, round; at < rows && status == VDBQ_OK; at += round) {
-        round = top->seen > least ? top->seen : least;
+        round = least > ROUND_MAX || top->seen < least ? least
+                : top->seen < ROUND_MAX                ? top->seen
+                                                       : ROUND_MAX;
         round = round < rows - at ? round : rows - at;
         status = add_round(top, batches, at, at + round, error);
         top->seen += round;
@@ -388,31 +419,46 @@ static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
     return VDBQ_OK;
 }
 
-/* Sorts what is there and keeps the first rows. */
-static enum vdbq_status shrink(struct sort_top *top, struct error *error)
+/* Keeps the first `count` rows of the order; `sorted`: and puts them into it. */
+static enum vdbq_status arrange(struct sort_top *top, uint64_t count,
+                                bool sorted, struct error *error)
 {
-    uint64_t rows = top->rows.rows;
-    uint64_t count = rows < top->limit ? rows : top->limit;
-    uint32_t *order = memory_resize(NULL, (rows + 1) * sizeof *order);
+    uint32_t rows = (uint32_t)top->rows.rows;
+    uint32_t *order = memory_resize(NULL, (top->rows.rows + 1) * sizeof *order);
     struct sort_key *keys = memory_zeroed(top->key_count, sizeof *keys);
     enum vdbq_status status =
         order == NULL || keys == NULL ? error_no_memory(error) : VDBQ_OK;
 
+    assert(count <= rows);
     if (status == VDBQ_OK) {
         sort_keys(&top->rows, top->keys, top->key_count, keys);
-        status = sort_order(keys, top->key_count, (uint32_t)rows, top->threads,
-                            order, error);
+        status = sorted
+                     ? sort_order(keys, top->key_count, rows, top->threads,
+                                  order, error)
+                     : sort_first(keys, top->key_count, rows, (uint32_t)count,
+                                  top->threads, order, error);
     }
     if (status == VDBQ_OK)
         status = keep(top, order, count, error);
-    if (status == VDBQ_OK && count == top->limit && count > 0)
-        set_bound(top);
     memory_release(order);
     memory_release(keys);
     return status;
 }
 
+/* Drops the rows that are not among the first. */
+static enum vdbq_status shrink(struct sort_top *top, struct error *error)
+{
+    assert(top->rows.rows >= top->limit);
+    enum vdbq_status status = arrange(top, top->limit, false, error);
+    if (status == VDBQ_OK && top->limit > 0)
+        set_bound(top);
+    return status;
+}
+
 enum vdbq_status sort_top_end(struct sort_top *top, struct error *error)
 {
-    return shrink(top, error);
+    enum vdbq_status status =
+        top->rows.rows > top->limit ? shrink(top, error) : VDBQ_OK;
+    return status == VDBQ_OK ? arrange(top, top->rows.rows, true, error)
+                             : status;
 }

@@ -18,6 +18,8 @@ enum {
     SORT_BATCH_THREADS = 4,    /* ... for each so many threads ...       */
     SORT_BATCH_MOST = 1 << 18, /* ... and at most                        */
     SORT_BYTES = 20,           /* that sorting takes for each row        */
+    TOP_SHARE = 4,             /* of the rows are wanted: most are left out */
+    TOP_ROWS_MAX = 1 << 27,    /* so many times ten have numbers of 32 bits */
     RUN_ROWS_MIN = 16,         /* of a run, whatever memory there is     */
     BATCH_PART = 8             /* of memory, for a batch that is merged  */
 };
@@ -106,6 +108,19 @@ static uint64_t row_bytes(const struct sort_stream *sort)
     const struct step *input = sort->head.inputs[0]->step;
     return spill_row_bytes(input->columns, input->column_count, NULL)
            + SORT_BYTES;
+}
+
+/* Whether only the first rows are to be kept: few, or few of those that come,
+ * with memory for them. */
+static bool is_top(struct sort_stream *sort)
+{
+    uint64_t end = places_end(&sort->head.step->sort);
+    if (end < SORT_TOP_MAX)
+        return true;
+    return end <= TOP_ROWS_MAX
+           && end <= sort->head.inputs[0]->rows_most / TOP_SHARE
+           && account_take(&sort->head.memory,
+                           sort_top_rows(end) * row_bytes(sort));
 }
 
 /* Takes memory for up to so many rows more; how many there is room for. */
@@ -374,8 +389,7 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     bool done;
     enum vdbq_status status = open_device(sort, &done, error);
     if (status == VDBQ_OK && !done)
-        status =
-            end < SORT_TOP_MAX ? open_top(sort, error) : open_all(sort, error);
+        status = is_top(sort) ? open_top(sort, error) : open_all(sort, error);
     if (sort->device == NULL)
         snprintf(sort->where, sizeof sort->where, "host%s",
                  sort->in_runs ? " (sorted in runs)" : "");

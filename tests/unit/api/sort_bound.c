@@ -87,6 +87,7 @@ static void few_rows_come(void **state)
         { "select id, k - 1 from t order by k - 1 limit 5", FEW },
         { "select id from t order by n nulls last limit 3", FEW + ROWS / 2 },
         { "select id from t order by s limit 10", FEW },
+        { "select id from t order by id limit 10 offset 70000", ROWS * 3 / 4 },
     };
     vdbq *db = make();
     (void)state;
@@ -103,7 +104,7 @@ static void all_rows_come(void **state)
 {
     static const char *const queries[] = {
         "select id from t order by k",
-        "select id from t order by k limit 70000",
+        "select id from t order by k limit 200000",
         "select id from t order by n limit 3", /* NULLs */
     };
     vdbq *db = make();

@@ -108,6 +108,32 @@ static void check_starts(const uint8_t *starts, const uint32_t *order,
     }
 }
 
+/* The first rows are those of the order, in whatever order but for rows with
+ * equal keys; the last one is its last. */
+static void check_first(const struct sort_key *made, const uint32_t *wanted,
+                        uint32_t rows, unsigned threads)
+{
+    uint32_t limit = random_below(rows + 1);
+    uint32_t *first = malloc((rows + 1) * sizeof *first);
+    uint32_t *before = calloc(rows + 1, sizeof *before);
+    struct error error;
+
+    assert_int_equal(
+        sort_first(made, key_count, rows, limit, threads, first, &error),
+        VDBQ_OK);
+    if (limit > 0)
+        assert_int_equal(first[limit - 1], wanted[limit - 1]);
+    for (uint32_t i = 0; i < limit; i++)
+        before[first[i]] = i + 1;
+    for (uint32_t i = 0; i < limit; i++) {
+        assert_int_not_equal(before[wanted[i]], 0);
+        if (i > 0 && !differ(wanted[i - 1], wanted[i], key_count))
+            assert_true(before[wanted[i - 1]] < before[wanted[i]]);
+    }
+    free(first);
+    free(before);
+}
+
 static void check_order(uint32_t rows, unsigned threads)
 {
     struct row_set_column columns[RANDOM_COLUMNS];
@@ -128,6 +154,7 @@ static void check_order(uint32_t rows, unsigned threads)
                      VDBQ_OK);
     assert_memory_equal(order, wanted, rows * sizeof *order);
     check_starts(starts, order, rows, partition);
+    check_first(made, wanted, rows, threads);
     free(wanted);
     free(order);
     free(starts);
