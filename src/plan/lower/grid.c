@@ -26,15 +26,6 @@ struct grid {
     struct vector parts; /* of struct expression *: conditions  */
 };
 
-/* Whether a node is a join that can be part of a grid: keys and bounds find
- * partners faster. */
-static bool is_pairs(const struct node *node)
-{
-    return node->kind == NODE_JOIN && !node->shared
-           && node->join.kind == JOIN_INNER && node->join.left_keys.count == 0
-           && node->join.range.side == RANGE_JOIN_NONE;
-}
-
 /* Whether a SELECT gives columns of what is below as they are. */
 static bool is_filter(const struct node *node)
 {
@@ -53,16 +44,11 @@ static unsigned axes_of(const struct node *node, unsigned most)
 
     if (is_filter(node))
         return axes_of(node->left, most);
-    if (!is_pairs(node) || most < 2)
+    if (!node_is_pairs(node) || most < 2)
         return 1;
     right = axes_of(node->right, most - 1);
     left = axes_of(node->left, most - right);
     return left + right;
-}
-
-bool lower_is_grid(const struct node *node)
-{
-    return is_pairs(node);
 }
 
 /* ------------------------------------------------------------- columns -- */
@@ -157,7 +143,7 @@ static bool add_node(struct grid *grid, struct node *node, unsigned most,
 {
     bool table = is_filter(node) && node->left->kind == NODE_TABLE;
 
-    if (is_pairs(node) && most > 1)
+    if (node_is_pairs(node) && most > 1)
         return add_pairs(grid, node, most, map);
     if (table || (is_filter(node) && most > 1 && axes_of(node, most) > 1))
         return add_filter(grid, node, most, map);

@@ -115,7 +115,7 @@ static enum vdbq_status lower_select(struct lowering *lowering,
                    ? lower_sought(lowering, node, needed, &keys, map, number)
                    : status;
     }
-    return lower_is_grid(node->left)
+    return node_is_pairs(node->left)
                ? lower_grid(lowering, node, needed, map, number)
                : lower_scan(lowering, node, needed, map, number);
 }
@@ -155,7 +155,7 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
     case NODE_SELECT:
         return lower_select(lowering, node, needed, map, number);
     case NODE_JOIN:
-        return lower_is_grid(node)
+        return node_is_pairs(node)
                    ? lower_selected(lowering, node, needed, map, number)
                    : lower_join(lowering, node, needed, map, number);
     case NODE_GROUP:

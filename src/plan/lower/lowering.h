@@ -31,8 +31,7 @@ enum vdbq_status lower_fused(struct lowering *lowering, struct node *node,
 enum vdbq_status lower_join(struct lowering *lowering, struct node *node,
                             const bool *needed, int *map,
                             int *number); /* lower_join.c  */
-/* A SELECT over inner joins without keys (grid.c). */
-bool lower_is_grid(const struct node *node);
+/* A SELECT over inner joins without keys: node_is_pairs() (grid.c). */
 enum vdbq_status lower_grid(struct lowering *lowering, struct node *node,
                             const bool *needed, int *map, int *number);
 

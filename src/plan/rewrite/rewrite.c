@@ -42,6 +42,7 @@
 #include "plan/simplify/refused.h"
 #include "plan/simplify/share.h"
 #include "plan/simplify/shifted_sums.h"
+#include "plan/simplify/side_values.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/simplify/unread.h"
 #include "plan/texts/late_calls.h"
@@ -297,6 +298,12 @@ static const struct pass {
       .text =
           "Semi and anti joins that no program can probe are made over inner "
           "joins that leave few rows.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "side values",
+      .each = side_values,
+      .text = "What a condition on all pairs of rows computes of the smaller "
+              "side alone is computed once a row of that.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "partner extremes",

@@ -16,6 +16,13 @@ unsigned node_part_width(const struct node *product, size_t number)
                : VECTOR_ITEMS(parts, struct node *)[number]->column_count;
 }
 
+bool node_is_pairs(const struct node *node)
+{
+    return node->kind == NODE_JOIN && !node->shared
+           && node->join.kind == JOIN_INNER && node->join.left_keys.count == 0
+           && node->join.range.side == RANGE_JOIN_NONE;
+}
+
 bool join_needs_partner(const struct node *join, int side)
 {
     switch (join->join.kind) {

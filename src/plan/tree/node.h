@@ -111,6 +111,9 @@ struct node {
 /* Whether a join shows rows of a side (0: the left one) with a partner only, so
  * that those that have none may be left out before. */
 bool join_needs_partner(const struct node *join, int side);
+/* Whether a node is a join that looks at all pairs, and so can be part of a grid:
+ * keys and bounds find partners faster. */
+bool node_is_pairs(const struct node *node);
 
 /* How many columns of part `number` are the product's. */
 unsigned node_part_width(const struct node *product, size_t number);

@@ -142,11 +142,37 @@ static void range_bits(struct expression *e)
                         : all_bits(left > right ? left : right);
 }
 
+static bool are_within(const struct interval *range, int64_t low, int64_t high)
+{
+    return range->low >= low && range->low <= high && range->high >= low
+           && range->high <= high;
+}
+
+/* A month more is 28 to 31 days more; dates that stay within the years 1 to 9999 so
+ * cannot fail. */
+static void range_months(struct expression *e)
+{
+    const struct interval *days = &e->left->range, *months = &e->right->range;
+    struct interval moved = { 0 };
+
+    if (!are_within(days, DATE_DAYS_MIN, DATE_DAYS_MAX)
+        || !are_within(months, INT32_MIN, INT32_MAX))
+        return;
+    moved.low = days->low + months->low * (months->low < 0 ? 31 : 28);
+    moved.high = days->high + months->high * (months->high < 0 ? 28 : 31);
+    if (!are_within(&moved, DATE_DAYS_MIN, DATE_DAYS_MAX))
+        return;
+    e->checked = false;
+    e->range = moved;
+}
+
 static void range_math(struct expression *e)
 {
     e->checked = op_facts(e->math.op)->effect == EFFECT_FAULT;
-    e->faults |= e->checked;
     e->range = range_full(e->type);
+    if (e->math.op == OP_ADD_MONTHS_I32)
+        range_months(e);
+    e->faults |= e->checked;
     if (e->math.op >= OP_BIT_AND_I64 && e->math.op <= OP_SHIFT_RIGHT_I64)
         range_bits(e);
     e->range.nan = e->null_at_nan || e->left->range.nan
