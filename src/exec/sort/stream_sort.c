@@ -19,7 +19,7 @@ enum {
     SORT_BATCH_MOST = 1 << 18, /* ... and at most                        */
     SORT_BYTES = 20,           /* that sorting takes for each row        */
     TOP_SHARE = 4,             /* of the rows are wanted: most are left out */
-    TOP_ROWS_MAX = 1 << 27,    /* so many times ten have numbers of 32 bits */
+    TOP_ROWS_MAX = 1 << 22,    /* ... and so few that none waits for them  */
     RUN_ROWS_MIN = 16,         /* of a run, whatever memory there is     */
     BATCH_PART = 8             /* of memory, for a batch that is merged  */
 };
