@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exact.h"
+
 enum {
     TEXT_DIGITS_MAX = 24, /* of an integer, with what fills it up          */
     DIGITS_MAX = 800,     /* past these a digit only breaks a tie           */
@@ -86,19 +88,32 @@ static size_t from_double(double value, bool single, char *room)
     return write_decimal(&decimal, room);
 }
 
-/* The digits of `value` as printf() rounds them to `count` digits, without
- * zeros at the end. */
-static void digits_of(struct decimal *decimal, double value, int count)
+/* The digits of a positive value as printf() rounds them to `count` digits. */
+static void rounded_digits(struct decimal *decimal, double value, int count)
 {
     char text[64], *at = text;
 
-    snprintf(text, sizeof text, "%.*e", count - 1, fabs(value));
-    decimal->negative = signbit(value) != 0;
+    snprintf(text, sizeof text, "%.*e", count - 1, value);
     decimal->count = 0;
     for (; *at != 'e'; at++)
         if (*at >= '0' && *at <= '9')
             decimal->digits[decimal->count++] = *at;
     decimal->point = strtol(at + 1, NULL, 10) + 1;
+}
+
+/* `value` rounded to `count` digits, without zeros at the end. */
+static void digits_of(struct decimal *decimal, double value, int count)
+{
+    uint64_t digits;
+    int point;
+
+    decimal->negative = signbit(value) != 0;
+    if (exact_digits(fabs(value), count, &digits, &point)) {
+        decimal->count = (int)text_from_digits(digits, 1, '0', decimal->digits);
+        decimal->point = point;
+    } else {
+        rounded_digits(decimal, fabs(value), count);
+    }
     while (decimal->count > 0 && decimal->digits[decimal->count - 1] == '0')
         decimal->count--;
     if (decimal->count == 0)
@@ -116,13 +131,27 @@ static void shortest(struct decimal *decimal, double value, bool single)
 
     if (fabs(value) < least_normal)
         count = 1;
-    for (; count <= most; count++) {
+    for (; count < most; count++) {
         double back;
         digits_of(decimal, value, count);
         back = value_of(decimal);
         if (single ? (float)back == (float)value : back == value)
             return;
     }
+    digits_of(decimal, value, most);
+}
+
+/* Writes `count` digits from number `from` on, zeros where there are none; returns
+ * where they end. */
+static char *put_digits(char *at, const struct decimal *decimal, long from,
+                        long count)
+{
+    long left = decimal->count > from ? decimal->count - from : 0;
+    long there = left < count ? left : count;
+
+    memcpy(at, &decimal->digits[from], (size_t)there);
+    memset(at + there, '0', (size_t)(count - there));
+    return at + count;
 }
 
 /* Writes 3.0, 0.00012 or 1.5e+20 and a NUL. */
@@ -131,19 +160,19 @@ static size_t write_decimal(const struct decimal *decimal, char *room)
     long exponent = decimal->point - 1;
     bool fixed = exponent >= FIXED_MIN && exponent <= FIXED_MAX;
     long before = fixed ? decimal->point : 1; /* digits before the point */
-    long last = decimal->count > before ? decimal->count : before + 1;
     char *at = room;
 
     if (decimal->negative)
         *at++ = '-';
     if (before <= 0) {
-        *at++ = '0';
+        memset(at, '0', (size_t)(2 - before));
+        at[1] = '.';
+        at = put_digits(at + 2 - before, decimal, 0, decimal->count);
+    } else {
+        at = put_digits(at, decimal, 0, before);
         *at++ = '.';
-    }
-    for (long i = before < 0 ? before : 0; i < last; i++) {
-        *at++ = i >= 0 && i < decimal->count ? decimal->digits[i] : '0';
-        if (i + 1 == before)
-            *at++ = '.';
+        at = put_digits(at, decimal, before,
+                        decimal->count > before ? decimal->count - before : 1);
     }
     *at = '\0';
     if (!fixed)
@@ -278,23 +307,34 @@ static bool read_decimal(const char *bytes, size_t length,
 
 /* Up to 15 digits and a power of ten up to 22 are exact doubles, so that one
  * operation on them rounds correctly. False: it is not that simple. */
-static bool simple_value(const struct decimal *decimal, double *value)
+static bool simple_value(uint64_t whole, int count, int exponent, double *value)
 {
     static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
                                      1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
                                      1e18, 1e19, 1e20, 1e21, 1e22 };
-    long exponent = decimal->point - decimal->count;
-    int64_t whole = 0;
 
-    if (FLT_EVAL_METHOD != 0 || decimal->count > DBL_DIG || exponent < -22
+    if (FLT_EVAL_METHOD != 0 || count > DBL_DIG || exponent < -22
         || exponent > 22)
         return false;
-    for (int i = 0; i < decimal->count; i++)
-        whole = whole * 10 + (decimal->digits[i] - '0');
     *value = exponent < 0 ? (double)whole / powers[-exponent]
                           : (double)whole * powers[exponent];
     return true;
+}
+
+/* The nearest double, of digits that 64 bits hold. False: strtod() is to tell. */
+static bool short_value(const struct decimal *decimal, double *value)
+{
+    enum { DIGITS_OF_64_BITS = 19 };
+    long exponent = decimal->point - decimal->count;
+    uint64_t whole = 0;
+
+    if (decimal->count > DIGITS_OF_64_BITS || labs(exponent) > DIGITS_MAX)
+        return false;
+    for (int i = 0; i < decimal->count; i++)
+        whole = whole * 10 + (uint64_t)(decimal->digits[i] - '0');
+    return simple_value(whole, decimal->count, (int)exponent, value)
+           || exact_double(whole, (int)exponent, value);
 }
 
 /* The nearest double. */
@@ -304,7 +344,7 @@ static double value_of(const struct decimal *decimal)
     long exponent = decimal->point - decimal->count;
     double value = 0;
 
-    if (decimal->count > 0 && !simple_value(decimal, &value)) {
+    if (decimal->count > 0 && !short_value(decimal, &value)) {
         if (exponent > EXPONENT_MAX)
             exponent = EXPONENT_MAX;
         if (exponent < -EXPONENT_MAX)
