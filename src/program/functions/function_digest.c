@@ -46,34 +46,54 @@ static const uint32_t sines[64] = {
     0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391
 };
 
-static void add_md5(uint32_t *state, const uint32_t *block)
+/* What a round makes of three words. */
+static uint32_t md5_mixed(unsigned round, uint32_t b, uint32_t c, uint32_t d)
+{
+    return round == 0   ? (b & c) | (~b & d)
+           : round == 1 ? (d & b) | (~d & c)
+           : round == 2 ? b ^ c ^ d
+                        : c ^ (b | ~d);
+}
+
+/* Four steps of a round, behind which each word is in its place again. With `round`
+ * and `step` known, the compiler leaves nothing but sums and turns of them. */
+static inline void md5_steps(uint32_t *words, const uint32_t *block,
+                             unsigned round, unsigned step)
 {
     static const unsigned turns[4][4] = { { 7, 12, 17, 22 },
                                           { 5, 9, 14, 20 },
                                           { 4, 11, 16, 23 },
                                           { 6, 10, 15, 21 } };
-    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    static const unsigned first[4] = { 0, 1, 5, 0 }, apart[4] = { 1, 5, 3, 7 };
 
-    for (unsigned i = 0; i < 64; i++) {
-        unsigned round = i / 16;
-        uint32_t mixed = round == 0   ? (b & c) | (~b & d)
-                         : round == 1 ? (d & b) | (~d & c)
-                         : round == 2 ? b ^ c ^ d
-                                      : c ^ (b | ~d);
-        unsigned word = round == 0   ? i
-                        : round == 1 ? 5 * i + 1
-                        : round == 2 ? 3 * i + 5
-                                     : 7 * i;
-        uint32_t sum = a + mixed + sines[i] + block[word % BLOCK_WORDS];
-        a = d;
-        d = c;
-        c = b;
-        b += turn_left(sum, turns[round][i % 4]);
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned at = (first[round] + apart[round] * (step + i)) % BLOCK_WORDS;
+        uint32_t *a = &words[-i % 4], b = words[(1 - i) % 4];
+        uint32_t mixed =
+            md5_mixed(round, b, words[(2 - i) % 4], words[(3 - i) % 4]);
+        uint32_t sum = *a + mixed + sines[16 * round + step + i] + block[at];
+        *a = b + turn_left(sum, turns[round][i]);
     }
-    state[0] += a;
-    state[1] += b;
-    state[2] += c;
-    state[3] += d;
+}
+
+static inline void md5_round(uint32_t *words, const uint32_t *block,
+                             unsigned round)
+{
+    for (unsigned step = 0; step < 16; step += 4)
+        md5_steps(words, block, round, step);
+}
+
+static void add_md5(uint32_t *state, const uint32_t *block)
+{
+    uint32_t words[4];
+
+    memcpy(words, state, sizeof words);
+    md5_round(words, block, 0);
+    md5_round(words, block, 1);
+    md5_round(words, block, 2);
+    md5_round(words, block, 3);
+    for (unsigned i = 0; i < 4; i++)
+        state[i] += words[i];
 }
 
 static const struct manner md5 = {
@@ -184,19 +204,16 @@ static const struct manner sha256 = {
 
 /* ----------------------------------------------------------- all blocks -- */
 
-/* Where byte i of a word stands, from its lowest bit. */
-static unsigned shift_of(const struct manner *manner, unsigned i)
-{
-    return 8 * (manner->big_endian ? 3 - i % 4 : i % 4);
-}
-
 static void add_block(const struct manner *manner, uint32_t *state,
                       const unsigned char *bytes)
 {
-    uint32_t block[BLOCK_WORDS] = { 0 };
+    uint32_t block[BLOCK_WORDS];
 
-    for (unsigned i = 0; i < BLOCK_BYTES; i++)
-        block[i / 4] |= (uint32_t)bytes[i] << shift_of(manner, i);
+    for (unsigned i = 0; i < BLOCK_WORDS; i++, bytes += 4) {
+        uint32_t word = bytes[0] | (uint32_t)bytes[1] << 8
+                        | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+        block[i] = manner->big_endian ? __builtin_bswap32(word) : word;
+    }
     manner->add(state, block);
 }
 
@@ -220,10 +237,17 @@ static void add_end(const struct manner *manner, uint32_t *state,
         add_block(manner, state, end + at);
 }
 
+/* Writes a word, its highest bits first. */
+static void put_digits(uint32_t word, char *to)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (unsigned i = 0; i < 8; i++)
+        to[i] = digits[word >> (28 - 4 * i) & 15];
+}
+
 static enum vdbq_status digest(struct function_call_state *state,
                                const struct manner *manner)
 {
-    static const char digits[] = "0123456789abcdef";
     struct vdbq_text text = state->arguments[0].text;
     const unsigned char *bytes = (const unsigned char *)text.bytes;
     uint32_t words[STATE_WORDS_MAX];
@@ -239,11 +263,9 @@ static enum vdbq_status digest(struct function_call_state *state,
          at += BLOCK_BYTES)
         add_block(manner, words, bytes + at);
     add_end(manner, words, bytes, text.length);
-    for (unsigned i = 0; i < 4 * manner->words; i++) {
-        unsigned byte = words[i / 4] >> shift_of(manner, i) & 255;
-        to[2 * i] = digits[byte >> 4];
-        to[2 * i + 1] = digits[byte & 15];
-    }
+    for (unsigned i = 0; i < manner->words; i++, to += 8)
+        put_digits(manner->big_endian ? words[i] : __builtin_bswap32(words[i]),
+                   to);
     return stop_pause(state->error);
 }
 
