@@ -13,9 +13,9 @@
 #include "exec/launch/column_input.h"
 
 enum {
-    CALL_ROWS = 16,        /* that one call takes as long as              */
-    MATCH_WORDS = 1 << 15, /* matched at most between two looks at a stop */
-    MATCH_BYTES = 1 << 23  /* ... of so many bytes, but for a single one  */
+    CALL_ROWS = 16,          /* that one call takes as long as                */
+    AT_ONCE_WORDS = 1 << 15, /* computed at most between two looks at a stop */
+    AT_ONCE_BYTES = 1 << 23  /* ... of so many bytes, but for a single one   */
 };
 
 /* Filling the tables of a call, words shared out to threads. */
@@ -23,7 +23,8 @@ struct filling {
     const struct call *call;
     struct word_list words;
     unsigned threads;
-    char *matches;  /* of a pattern, one a word; NULL: the call is none     */
+    char *at_once;  /* values of many words at once; NULL: of each alone */
+    unsigned width; /* of such a value */
     uint32_t *bits; /* that the device set; NULL: it was not asked */
     bool starved[PARALLEL_THREADS_MAX]; /* of a thread: there was no memory */
 };
@@ -94,44 +95,45 @@ static void compute_list(struct working *working, uint32_t first, uint32_t end)
                      word_list_text(&working->filling->words, i, &part));
 }
 
-/* The end of the words from `first` on, up to `end`, that are matched at once. */
-static uint32_t match_end(const struct dictionary *dictionary, uint32_t first,
-                          uint32_t end)
+/* The end of the words from `first` on, up to `end`, that are computed at once. */
+static uint32_t at_once_end(const struct dictionary *dictionary, uint32_t first,
+                            uint32_t end)
 {
     uint32_t start = first > 0 ? dictionary->ends[first - 1] : 0;
-    uint32_t count = end - first < MATCH_WORDS ? end - first : MATCH_WORDS;
+    uint32_t count = end - first < AT_ONCE_WORDS ? end - first : AT_ONCE_WORDS;
     while (count > 1
-           && dictionary->ends[first + count - 1] - start > MATCH_BYTES)
+           && dictionary->ends[first + count - 1] - start > AT_ONCE_BYTES)
         count /= 2;
     return first + count;
 }
 
-/* Matches words [first, end) of a dictionary with a pattern; `matches` has one for
- * each word of it. */
-static void match_words(const struct function_lookup *lookup,
-                        const struct dictionary *dictionary, uint32_t first,
-                        uint32_t end, char *matches)
+/* Computes the call for words [first, end) of a dictionary, many at once; `values`
+ * has one for each word of it. */
+static void compute_words(const struct function_lookup *lookup,
+                          const struct dictionary *dictionary, uint32_t first,
+                          uint32_t end, void *values)
 {
     struct function_words words = { .bytes = dictionary->bytes,
                                     .ends = dictionary->ends,
                                     .first = first };
     for (; words.first < end && !stop_asked(); words.first = words.end) {
-        words.end = match_end(dictionary, words.first, end);
-        function_pattern_words(lookup, &words, matches);
+        words.end = at_once_end(dictionary, words.first, end);
+        function_words_call(lookup, &words, values);
     }
 }
 
 /* The same of words [first, end) of the list, dictionary by dictionary. */
-static void match_list(const struct filling *filling, uint32_t first,
-                       uint32_t end)
+static void compute_at_once(const struct filling *filling, uint32_t first,
+                            uint32_t end)
 {
     const struct word_list *list = &filling->words;
     for (size_t i = 0; i < list->count; i++) {
         uint32_t from = list->firsts[i], to = list->firsts[i + 1];
         uint32_t low = first > from ? first : from, high = end < to ? end : to;
         if (low < high)
-            match_words(&filling->call->lookup, list->parts[i], low - from,
-                        high - from, filling->matches + from);
+            compute_words(&filling->call->lookup, list->parts[i], low - from,
+                          high - from,
+                          filling->at_once + (size_t)filling->width * from);
     }
 }
 
@@ -145,26 +147,28 @@ static void compute_share(void *context, unsigned share)
     uint32_t end = (uint32_t)(count * (share + 1) / filling->threads);
     struct working working = { .filling = filling };
     memcpy(working.arguments, lookup->arguments, sizeof working.arguments);
-    if (filling->matches != NULL)
-        match_list(filling, first, end);
+    if (filling->at_once != NULL)
+        compute_at_once(filling, first, end);
     else
         compute_list(&working, first, end);
     filling->starved[share] = working.starved;
     arena_finish(&working.arena);
 }
 
-/* The table that a pattern alone fills, whose others stay 0; NULL: the call is none,
- * or its words are not in one place. */
-static char *matches_of(const struct filling *filling)
+/* The table that alone is filled by a call which is computed for many words at once,
+ * whose others stay 0; NULL: the call is none, or its words are not in one place. */
+static char *at_once_of(const struct filling *filling)
 {
     const struct call *call = filling->call;
-    if (!function_lookup_is_pattern(&call->lookup))
+    if (filling->width == 0)
         return NULL;
     for (size_t i = 0; i < filling->words.count; i++)
         if (filling->words.parts[i]->parts != NULL)
             return NULL;
     for (unsigned i = 0; i < call->table_count; i++)
-        if (call->tables[i].op == OP_LOOKUP_I32 && call->tables[i].width == 1)
+        if ((call->tables[i].op == OP_LOOKUP_I32
+             || call->tables[i].op == OP_LOOKUP_I64)
+            && call->tables[i].width == filling->width)
             return call->tables[i].values;
     return NULL;
 }
@@ -279,7 +283,8 @@ static bool fill_tables(const struct making *making, const struct call *call)
         parallel_run(call->share_count, put_share, &filling);
         return true;
     }
-    filling.matches = matches_of(&filling);
+    filling.width = function_words_width(&call->lookup);
+    filling.at_once = at_once_of(&filling);
     filling.threads = parallel_threads(making->params->threads,
                                        word_list_count(&filling.words));
     parallel_run(filling.threads,

@@ -128,10 +128,6 @@ size_t function_lookup_first(const struct function_lookup *lookup);
 bool function_lookup_literals(const struct function_lookup *lookup,
                               struct words_pattern *pattern);
 
-/* Whether a call asks for literals alone of its text: for such it is never NULL, and
- * never fails, and function_pattern_words() computes it for many at once. */
-bool function_lookup_is_pattern(const struct function_lookup *lookup);
-
 /* Words [first, end) of many, which lie one behind the other. */
 struct function_words {
     const char *bytes;
@@ -140,8 +136,13 @@ struct function_words {
                              ends, the first one at 0                          */
     uint32_t first, end;
 };
-/* Computes it for the words: matches[word] becomes 0 or 1. */
-void function_pattern_words(const struct function_lookup *lookup,
-                            const struct function_words *words, char *matches);
+/* Bytes of each value that function_words_call() gives: 1 where a call asks for
+ * literals alone of its text, 8 where it counts the text's characters; 0: it is
+ * another call, to be computed word by word. Such values are never NULL, and such
+ * calls never fail. */
+unsigned function_words_width(const struct function_lookup *lookup);
+/* Computes it for the words: value `word` of all there are becomes theirs. */
+void function_words_call(const struct function_lookup *lookup,
+                         const struct function_words *words, void *values);
 
 #endif

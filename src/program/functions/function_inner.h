@@ -52,6 +52,18 @@ bool function_pattern_read(struct function_lookup *lookup, struct arena *arena);
 /* Likewise, of calls with regular expressions. */
 bool function_regexp_read(struct function_lookup *lookup, struct arena *arena);
 
+/* Whether a call asks for literals alone of its text. */
+bool function_lookup_is_pattern(const struct function_lookup *lookup);
+/* Computes such a call for the words: matches[word] becomes 0 or 1. */
+void function_pattern_words(const struct function_lookup *lookup,
+                            const struct function_words *words, char *matches);
+/* Where a word begins in the bytes of all. */
+static inline uint32_t function_word_start(const struct function_words *words,
+                                           uint32_t word)
+{
+    return word > 0 ? words->ends[word - 1] : 0;
+}
+
 /* Computes a function of the table. */
 #define FUNCTION_BODY(name)                                                    \
     enum vdbq_status function_##name(struct function_call_state *state)

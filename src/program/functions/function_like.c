@@ -382,15 +382,10 @@ bool function_lookup_is_pattern(const struct function_lookup *lookup)
     return lookup->arguments[1].pattern != NULL && !lookup->nests;
 }
 
-static uint32_t word_start(const struct function_words *words, uint32_t word)
-{
-    return word > 0 ? words->ends[word - 1] : 0;
-}
-
 static bool word_matches(const struct pattern *pattern,
                          const struct function_words *words, uint32_t word)
 {
-    uint32_t start = word_start(words, word);
+    uint32_t start = function_word_start(words, word);
     return pattern_matches(
         pattern,
         (struct vdbq_text){ words->bytes + start, words->ends[word] - start });
@@ -432,7 +427,7 @@ static uint32_t word_with(const struct function_words *words, uint32_t word,
 static uint32_t match_found(const struct pattern *pattern,
                             const struct function_words *words, char *matches)
 {
-    const char *at = words->bytes + word_start(words, words->first);
+    const char *at = words->bytes + function_word_start(words, words->first);
     const char *stop = words->bytes + words->ends[words->end - 1];
     uint32_t count = 0;
     memset(matches + words->first, 0, words->end - words->first);

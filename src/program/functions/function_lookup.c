@@ -2,8 +2,11 @@
 /*
  * Reads calls as Lookup has them: name(argument, ...), where an argument is
  * `?`, a number, a text in single quotes, or such calls and whole numbers with
- * + and - between them, a call first.
+ * + and - between them, a call first. Some calls are computed for many words at
+ * once, which lie one behind the other: patterns of literals, and numbers of
+ * characters.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -310,4 +313,66 @@ enum vdbq_status function_lookup_call(const struct function_lookup *lookup,
     }
     return function_call(lookup->function, arguments, lookup->count, arena,
                          value, error);
+}
+
+/* --------------------------------------------------------- many words -- */
+
+enum { BLOCK_WORDS = 256 }; /* whose characters are looked at together */
+
+/* Whether a call counts the characters of its text. */
+static bool is_length(const struct function_lookup *lookup)
+{
+    return lookup->function->compute == function_length && lookup->open == 1;
+}
+
+unsigned function_words_width(const struct function_lookup *lookup)
+{
+    if (function_lookup_is_pattern(lookup))
+        return 1;
+    return is_length(lookup) ? sizeof(int64_t) : 0;
+}
+
+/* The bytes of words [first, end). */
+static struct vdbq_text bytes_of(const struct function_words *words,
+                                 uint32_t first, uint32_t end)
+{
+    uint32_t start = function_word_start(words, first);
+    return (struct vdbq_text){ words->bytes + start,
+                               words->ends[end - 1] - start };
+}
+
+/* Where all characters have one byte, their number is told by where words end. */
+static void count_block(const struct function_words *words, int64_t *lengths)
+{
+    uint32_t start = function_word_start(words, words->first);
+    if (utf8_is_plain(bytes_of(words, words->first, words->end))) {
+        for (uint32_t i = words->first; i < words->end; i++) {
+            lengths[i] = words->ends[i] - start;
+            start = words->ends[i];
+        }
+        return;
+    }
+    for (uint32_t i = words->first; i < words->end; i++)
+        lengths[i] = (int64_t)utf8_count(bytes_of(words, i, i + 1));
+}
+
+/* Counts the characters of the words, block by block. */
+static void count_words(const struct function_words *words, int64_t *lengths)
+{
+    struct function_words block = *words;
+    for (; block.first < words->end; block.first = block.end) {
+        uint32_t left = words->end - block.first;
+        block.end = block.first + (left < BLOCK_WORDS ? left : BLOCK_WORDS);
+        count_block(&block, lengths);
+    }
+}
+
+void function_words_call(const struct function_lookup *lookup,
+                         const struct function_words *words, void *values)
+{
+    assert(function_words_width(lookup) > 0);
+    if (is_length(lookup))
+        count_words(words, values);
+    else
+        function_pattern_words(lookup, words, values);
 }

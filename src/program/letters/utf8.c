@@ -33,8 +33,7 @@ static size_t plain_bytes(const char *at, const char *end)
     return plain > 0 ? plain - 1 : 0;
 }
 
-/* Whether all characters of a text have one byte. */
-static bool is_plain(struct vdbq_text text)
+bool utf8_is_plain(struct vdbq_text text)
 {
     const char *at = text.bytes, *end = text.bytes + text.length;
     uint64_t all = 0, bytes;
@@ -51,17 +50,30 @@ static bool is_plain(struct vdbq_text text)
     return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
+/* How many of eight bytes continue a character: their bit 7 is set and bit 6 is not. */
+static size_t continuing(uint64_t bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (size_t)(((bytes >> 7 & ~(bytes >> 6) & ones) * ones) >> 56);
+}
+
+/* Each byte that continues none begins a character. */
 size_t utf8_count(struct vdbq_text text)
 {
-    size_t count = 0;
     const char *at = text.bytes, *end = text.bytes + text.length;
-    if (is_plain(text))
-        return text.length;
-    while (at < end) {
-        size_t plain = plain_bytes(at, end);
-        at += plain > 0 ? plain : utf8_length(at, end);
-        count += plain > 0 ? plain : 1;
+    size_t count = text.length;
+    uint64_t bytes;
+    for (; end - at >= (ptrdiff_t)sizeof bytes; at += sizeof bytes) {
+        memcpy(&bytes, at, sizeof bytes);
+        count -= continuing(bytes);
     }
+    if (at < end && text.length >= sizeof bytes) {
+        /* the last eight bytes, without those that were counted */
+        memcpy(&bytes, end - sizeof bytes, sizeof bytes);
+        return count - continuing(bytes >> 8 * (at + sizeof bytes - end));
+    }
+    while (at < end)
+        count -= utf8_continues(*at++);
     return count;
 }
 

@@ -18,6 +18,8 @@
 bool utf8_continues(char byte);
 /* Bytes of the character at `at`, up to `end`; at least 1. */
 size_t utf8_length(const char *at, const char *end);
+/* Whether all characters of a text have one byte. */
+bool utf8_is_plain(struct vdbq_text text);
 /* Characters of a text, and bytes of its first `count` ones. */
 size_t utf8_count(struct vdbq_text text);
 size_t utf8_offset(struct vdbq_text text, size_t count);
