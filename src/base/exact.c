@@ -89,6 +89,7 @@ bool exact_digits(double value, int count, uint64_t *digits, int *point)
 
     assert(count >= 1 && count <= DIGITS_MOST);
     *digits = 0;
+    *point = 0;
     if (!(value >= least && value < most))
         return value == 0;
     memcpy(&bits, &value, sizeof bits);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* A positive value, or 0, rounded to `count` digits, 17 at most, as printf() rounds it:
- * 0.DIGITS * 10^point, of 0 no matter which. False: its size is not one of these. */
+ * 0.DIGITS * 10^point, of 0 with point 0. False: its size is not one of these. */
 bool exact_digits(double value, int count, uint64_t *digits, int *point);
 
 /* The double that is nearest to digits * 10^exponent, of two the even one; the digits

@@ -344,7 +344,7 @@ FUNCTION_BODY(translate)
 {
     struct vdbq_text text = TEXT(0);
     const char *end = text.bytes + text.length;
-    char *room = function_room(state, 4 * text.length), *to = room;
+    char *room = function_room(state, 4 * utf8_count(text)), *to = room;
     if (room == NULL)
         return error_no_memory(state->error);
     for (const char *at = text.bytes; at < end;) {

@@ -50,31 +50,60 @@ bool utf8_is_plain(struct vdbq_text text)
     return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* How many of eight bytes continue a character: their bit 7 is set and bit 6 is not. */
-static size_t continuing(uint64_t bytes)
+static const uint64_t lowest_bits = UINT64_C(0x0101010101010101);
+
+/* The next eight bytes, with zeros for those behind the end. */
+static uint64_t eight_bytes(const char *at, const char *end)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    return (size_t)(((bytes >> 7 & ~(bytes >> 6) & ones) * ones) >> 56);
+    uint64_t bytes = 0;
+    if (end - at >= (ptrdiff_t)sizeof bytes) {
+        memcpy(&bytes, at, sizeof bytes);
+        return bytes;
+    }
+    for (unsigned i = 0; at + i < end; i++)
+        bytes |= (uint64_t)(unsigned char)at[i] << 8 * i;
+    return bytes;
 }
 
-/* Each byte that continues none begins a character. */
-size_t utf8_count(struct vdbq_text text)
+/* The lowest bit of each of eight bytes that continues a character: whose bit 7 is set
+ * and whose bit 6 is not. */
+static uint64_t continuing(uint64_t bytes)
+{
+    return bytes >> 7 & ~(bytes >> 6) & lowest_bits;
+}
+
+/* Whether four bytes in a row have their lowest bit. */
+static bool four_in_a_row(uint64_t marks)
+{
+    marks &= marks >> 8;
+    return (marks & marks >> 16) != 0;
+}
+
+/* The characters of any bytes. */
+static size_t count_one_by_one(struct vdbq_text text)
 {
     const char *at = text.bytes, *end = text.bytes + text.length;
-    size_t count = text.length;
-    uint64_t bytes;
-    for (; end - at >= (ptrdiff_t)sizeof bytes; at += sizeof bytes) {
-        memcpy(&bytes, at, sizeof bytes);
-        count -= continuing(bytes);
-    }
-    if (at < end && text.length >= sizeof bytes) {
-        /* the last eight bytes, without those that were counted */
-        memcpy(&bytes, end - sizeof bytes, sizeof bytes);
-        return count - continuing(bytes >> 8 * (at + sizeof bytes - end));
-    }
-    while (at < end)
-        count -= utf8_continues(*at++);
+    size_t count = 0;
+    for (; at < end; at += utf8_length(at, end))
+        count++;
     return count;
+}
+
+/* Each byte that continues none begins a character, unless there are bytes that have no
+ * character to continue: at the beginning, or behind one that is complete. */
+size_t utf8_count(struct vdbq_text text)
+{
+    const char *end = text.bytes + text.length;
+    bool odd = text.length > 0 && utf8_continues(*text.bytes);
+    size_t count = text.length;
+    uint64_t before = 0, marks;
+    for (size_t i = 0; i < text.length; i += sizeof marks, before = marks) {
+        marks = continuing(eight_bytes(text.bytes + i, end));
+        odd |=
+            four_in_a_row(marks) || four_in_a_row(before >> 40 | marks << 24);
+        count -= marks * lowest_bits >> 56;
+    }
+    return odd ? count_one_by_one(text) : count;
 }
 
 size_t utf8_offset(struct vdbq_text text, size_t count)
