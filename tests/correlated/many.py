@@ -42,7 +42,7 @@ class Queries:
 
     def statement(self):
         return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
-                                self.of_sets, self.of_pairs, self.of_first,
+                                self.of_sets, self.of_pairs, self.of_all_pairs, self.of_first,
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
                                 self.of_calls, self.of_calls))(self.rng.choice(KEYS))
@@ -158,3 +158,10 @@ class Queries:
                     self.few(), f'{self.some("", "NOT ")}EXISTS (SELECT 1 FROM many o'
                     + self.where(f'o.{other} = m.{other}', self.some('', 'o.w <> m.w'),
                                  self.test('o')) + ')'))
+
+    def of_all_pairs(self, _key):
+        """Of many and some of them, with a condition that computes something of these alone."""
+        value = self.some('floor(f.d)', 'sqrt(f.w)', f'(f.id & {self.rng.randrange(1, 9)})')
+        test = self.some(f'm.w * {value} = {self.rng.choice((6, 12))}', f'm.w <> {value}')
+        return (f'SELECT count(*), sum(m.id), max(f.id) FROM many m JOIN many f ON {test}'
+                + self.where('f.id < 250', self.test('m')))
