@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Constructors of the syntax tree: what stands in FROM.
+ * Constructors of the syntax tree: what stands in FROM. As in ast.c, each gives NULL
+ * once a parse has failed and accepts NULL for what it is made of.
  */
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Constructors of the syntax tree: queries and what stands in FROM. As in
- * ast.c, each gives NULL once a parse has failed and accepts NULL for what it
- * is made of.
+ * Constructors of the syntax tree: queries. As in ast.c, each gives NULL once a
+ * parse has failed and accepts NULL for what it is made of.
  */
 #include <string.h>
 
