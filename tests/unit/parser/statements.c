@@ -154,6 +154,12 @@ static const struct {
       "full join d on 2 natural join e natural left outer join f",
       "{select * from (naturalleft (naturalinner (full (right (left a b "
       "using(x y)) c on 1) d on 2) e) f)}" },
+    { "from a semi join b on 1 left join c on 2",
+      "{select * from (left (semi a b on (exists {select 1 from b where "
+      "1})) c on 2)}" },
+    { "from a semi anti join b using (x)",
+      "{select * from (anti a as semi b on (not (exists {select 1 from "
+      "{select x as  x from b} where (= x  x)})))}" },
     { "from (a inner join (b, c) on 1)",
       "{select * from (inner a (comma b c) on 1)}" },
     { "from (select 1) as q(a, b), (values (1)) v(c), ((select 2)) w",
