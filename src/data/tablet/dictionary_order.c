@@ -88,12 +88,14 @@ static void follow_slice(void *context, unsigned number)
             numbers[slice->places[i]] = slice->numbers[i];
 }
 
-/* Joins the slices; NULL: no memory. */
+/* Joins the slices; NULL: no memory, or it is to end. */
 static struct dictionary *join_slices(struct ordering *ordering,
                                       unsigned threads)
 {
     struct dictionary *parts[PARALLEL_THREADS_MAX];
     uint32_t *numbers[PARALLEL_THREADS_MAX];
+    if (stop_asked())
+        return NULL; /* slices may be half sorted */
     for (unsigned i = 0; i < ordering->count; i++) {
         parts[i] = ordering->slices[i].sorted;
         numbers[i] = ordering->slices[i].numbers;

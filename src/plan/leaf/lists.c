@@ -15,7 +15,7 @@ static void list_nothing(struct listing *listing)
 }
 
 /* What the name of each begins with, but where PRAGMA asks. */
-static const char prefix[] = "pragma_";
+enum { PREFIX_BYTES = sizeof "pragma_" - 1 };
 
 static const struct listed pragmas[] = {
     { "pragma_table_info",
@@ -98,7 +98,7 @@ static const struct listed *find(const struct listed *lists, size_t count,
 const struct listed *lists_pragma(const char *name)
 {
     for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas; i++)
-        if (name_equal(pragmas[i].name + sizeof prefix - 1, name))
+        if (name_equal(pragmas[i].name + PREFIX_BYTES, name))
             return &pragmas[i];
     return NULL;
 }
