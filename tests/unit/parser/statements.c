@@ -157,6 +157,8 @@ static const struct {
     { "from a semi join b on 1 left join c on 2",
       "{select * from (left (semi a b on (exists {select 1 from b where "
       "1})) c on 2)}" },
+    { "from a semi -- of b\n/* all */ join b on 1",
+      "{select * from (semi a b on (exists {select 1 from b where 1}))}" },
     { "from a semi anti join b using (x)",
       "{select * from (anti a as semi b on (not (exists {select 1 from "
       "{select x as  x from b} where (= x  x)})))}" },
