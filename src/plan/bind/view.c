@@ -74,26 +74,34 @@ static struct node *bind_text(struct binder *inner, const struct view *view,
     return node;
 }
 
-struct node *bind_view(struct binder *binder, const struct view *view,
-                       struct position at, query_bind *bind)
+/* What binds a view's text, with nothing around it. */
+static struct binder binder_of(const struct binder *binder,
+                               const struct view *view)
 {
-    struct binder inner = { .sql = view->sql,
+    return (struct binder){ .sql = view->sql,
                             .sql_length = strlen(view->sql),
                             .catalogue = binder->catalogue,
                             .arena = binder->arena,
                             .now = binder->now,
-                            .basis = binder->basis,
-                            .error = binder->error,
-                            .parameter_count = binder->parameter_count,
-                            .nodes = binder->nodes,
-                            .commons = binder->commons,
-                            .commons_last = binder->commons_last,
-                            .meanings = binder->meanings,
-                            .views = binder->views + 1,
-                            .columns_only = binder->columns_only,
-                            .replaced = binder->replaced };
-    struct node *node = bind_text(&inner, view, at, bind);
+                            .error = binder->error };
+}
 
+struct node *bind_view(struct binder *binder, const struct view *view,
+                       struct position at, query_bind *bind)
+{
+    struct binder inner = binder_of(binder, view);
+    struct node *node;
+
+    inner.basis = binder->basis;
+    inner.parameter_count = binder->parameter_count;
+    inner.nodes = binder->nodes;
+    inner.commons = binder->commons;
+    inner.commons_last = binder->commons_last;
+    inner.meanings = binder->meanings;
+    inner.views = binder->views + 1;
+    inner.columns_only = binder->columns_only;
+    inner.replaced = binder->replaced;
+    node = bind_text(&inner, view, at, bind);
     binder->parameter_count = inner.parameter_count;
     binder->nodes = inner.nodes;
     binder->commons = inner.commons;
@@ -104,14 +112,9 @@ struct node *bind_view(struct binder *binder, const struct view *view,
 struct node *bind_view_columns(struct binder *binder, const struct view *view,
                                query_bind *bind)
 {
-    struct binder inner = { .sql = view->sql,
-                            .sql_length = strlen(view->sql),
-                            .catalogue = binder->catalogue,
-                            .arena = binder->arena,
-                            .now = binder->now,
-                            .error = binder->error,
-                            .views = 1,
-                            .columns_only = true };
+    struct binder inner = binder_of(binder, view);
 
+    inner.views = 1;
+    inner.columns_only = true;
     return bind_text(&inner, view, (struct position){ 0 }, bind);
 }
