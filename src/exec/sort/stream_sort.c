@@ -111,8 +111,8 @@ static uint64_t row_bytes(const struct sort_stream *sort)
 }
 
 /* Whether only the first rows are to be kept: few, or few of those that come,
- * with memory for them. */
-static bool is_top(struct sort_stream *sort)
+ * for which it takes memory. */
+static bool take_top(struct sort_stream *sort)
 {
     uint64_t end = places_end(&sort->head.step->sort);
     if (end < SORT_TOP_MAX)
@@ -389,7 +389,7 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     bool done;
     enum vdbq_status status = open_device(sort, &done, error);
     if (status == VDBQ_OK && !done)
-        status = is_top(sort) ? open_top(sort, error) : open_all(sort, error);
+        status = take_top(sort) ? open_top(sort, error) : open_all(sort, error);
     if (sort->device == NULL)
         snprintf(sort->where, sizeof sort->where, "host%s",
                  sort->in_runs ? " (sorted in runs)" : "");

@@ -20,8 +20,7 @@ struct shown_table {
 struct shown_column {
     const char *name;
     struct ast_type type;
-    const struct column
-        *own; /* what the table says of it; NULL: it is a view's */
+    const struct column *own; /* of the table; NULL: it is a view's */
 };
 
 typedef void (*table_take)(struct listing *listing,

@@ -9,13 +9,14 @@
 #include "data/catalogue/catalogue.h"
 #include "plan/tree/binder.h"
 
+/* What a plan stands on. */
 struct plan_basis {
     struct vector
         tables; /* uint32_t: ids of tables that were bound, each once */
-    bool exact; /* values were taken from what is known of their rows:
-                             they are others once rows have changed          */
-    bool
-        failed; /* not all is noted, so that it stands on all of the catalogue */
+    /* values were taken from what is known of their rows: they are others once rows
+     * have changed */
+    bool exact;
+    bool failed; /* not all is noted: it stands on all of the catalogue */
 };
 
 /* Notes a table; nothing where nobody asks. */

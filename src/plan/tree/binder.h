@@ -48,8 +48,8 @@ struct binder {
     struct collating
         collating; /* that COLLATE says of the expression being bound,
                           the first in its text                  */
-    bool
-        columns_only; /* nobody asks for rows: lists of the catalogue are empty */
+    /* nobody asks for rows: lists of the catalogue are empty */
+    bool columns_only;
     bool bound;  /* all names are: what is compared now is compared as it is */
     bool merges; /* nodes that compute become one with those below as they
                     are made: not while binding */
