@@ -15,7 +15,7 @@
 #include "device/tuning.h"
 
 /* The calls of device.h, for one kind of device; none may be NULL but
- * memory_over, and fill, where there are no kernels but those of search. */
+ * memory_over, zero_copies, and fill, where there are no kernels but those of search. */
 struct device_backend {
     /* Frees the device, and the machines that were built for it. */
     void (*close)(struct device *device);
@@ -35,6 +35,7 @@ struct device_backend {
                                     uint64_t size_bytes,
                                     struct device_memory **memory,
                                     struct error *error);
+    bool (*zero_copies)(struct device *device); /* NULL: it does not */
     void (*memory_destroy)(struct device_memory *memory);
     enum vdbq_status (*memory_give)(struct device_memory *memory,
                                     struct device_times *times,

@@ -122,8 +122,8 @@ static void kept_limit(struct device *device, enum memory_place place,
 
 void device_kept_finish(struct device *device)
 {
-    kept_limit(device, MEMORY_DEVICE, 0);
-    kept_limit(device, MEMORY_PINNED, 0);
+    for (unsigned place = 0; place < MEMORY_PLACES; place++)
+        kept_limit(device, (enum memory_place)place, 0);
     vector_finish(&device->kept);
 }
 
@@ -217,6 +217,12 @@ enum vdbq_status device_memory_create(struct device *device,
     kept_limit(device, MEMORY_PINNED, 0);
     return device->backend->memory_create(device, place, size_bytes, memory,
                                           error);
+}
+
+bool device_zero_copies(struct device *device)
+{
+    return device->backend->zero_copies != NULL && device->times_holds == 0
+           && device->backend->zero_copies(device);
 }
 
 enum vdbq_status device_memory_wrap(struct device *device, const void *bytes,

@@ -55,12 +55,16 @@ const struct device_facts *device_facts(const struct device *device);
 
 /* Where memory lies. */
 enum memory_place {
-    MEMORY_PINNED, /* host memory that the device can reach; has a host
+    MEMORY_PINNED,    /* host memory that the device can reach; has a host
                       pointer while the host holds it                    */
-    MEMORY_PLAIN,  /* host memory that it need not reach, always held by
+    MEMORY_PLAIN,     /* host memory that it need not reach, always held by
                       the host: a driver takes a tenth of the time to make
                       it, and copies from it at a fifth of the rate        */
-    MEMORY_DEVICE, /* the device's own; moved by device_write/read       */
+    MEMORY_DEVICE,    /* the device's own; moved by device_write/read       */
+    MEMORY_ZERO_COPY, /* few bytes of the host's, which kernels read and write
+                         where they are, over the link; always has a host
+                         pointer, behind which is what they wrote once they
+                         were waited for. See device_zero_copies()         */
     MEMORY_PLACES
 };
 struct device_memory;
@@ -73,6 +77,9 @@ enum vdbq_status device_memory_create(struct device *device,
                                       uint64_t size_bytes,
                                       struct device_memory **memory,
                                       struct error *error);
+/* Whether the device has memory of its own, and MEMORY_ZERO_COPY, which the first
+ * question tries. Not while times are held: copies are told apart then. */
+bool device_zero_copies(struct device *device);
 /* Has a device that shares the host's memory read `size_bytes` of it, 4096-byte
  * aligned, where they are; they outlive the memory, which has no host pointer
  * and cannot be written. */

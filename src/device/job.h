@@ -25,6 +25,8 @@ struct device_copy {
     void *bytes;                  /* of the host */
     uint64_t size;                /* not 0 */
     bool plain;                   /* `bytes` lie in memory that is not pinned */
+    struct device_memory *from;   /* a copy in: that `bytes` lie in; NULL: the
+                                     caller does not say                     */
 };
 
 /* A launch of the machine. `control` starts with what `launch` is, and has the
@@ -49,7 +51,8 @@ struct device_job_params {
                                      before: nothing that kernels write is
                                      read or written by both              */
     struct progress *progress;      /* host: as it is once the machine ran  */
-    uint64_t progress_size;         /* of which so many bytes are wanted    */
+    struct device_memory *progress_in; /* that it lies in                   */
+    uint64_t progress_size; /* of which so many bytes are wanted    */
 };
 
 enum vdbq_status device_job_create(struct device *device,

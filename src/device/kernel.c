@@ -32,7 +32,8 @@ enum vdbq_status device_call(struct device *device,
     assert(call->memory_count <= CALL_MEMORIES_MAX);
     assert(call->number_count <= CALL_NUMBERS_MAX);
     for (unsigned i = 0; i < call->memory_count; i++)
-        assert(call->memories[i] == NULL || call->memories[i]->host == NULL);
+        assert(call->memories[i] == NULL || call->memories[i]->host == NULL
+               || call->memories[i]->place == MEMORY_ZERO_COPY);
     if (call->items == 0)
         return VDBQ_OK;
     return device->backend->call(device, call, times, error);

@@ -2,8 +2,8 @@
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/rows/keep.cl,
  * cl/window/window.cl, cl/join.cl, cl/rows/judged.cl, cl/index.cl,
- * cl/search/search.cl, cl/words/words.cl): what works on rows where they are, on
- * the device.
+ * cl/search/search.cl, cl/words/words.cl, cl/rows/send.cl): what works on rows where
+ * they are, on the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
  * cl/search/search.cl alone.
@@ -100,7 +100,9 @@
     _(SEARCH_FEW_U32, vdbq_search_few_U32, SEARCH)                            \
     _(SEARCH_FEW_U64, vdbq_search_few_U64, SEARCH)                            \
     _(SEARCH_FEW_PAIR, vdbq_search_few_PAIR, SEARCH)                          \
-    _(WORDS_MATCH, vdbq_words_match, WORDS)
+    _(WORDS_MATCH, vdbq_words_match, WORDS)                                   \
+    _(SEND, vdbq_send, SEND)                                                  \
+    _(FILL, vdbq_fill, SEND)
 /* clang-format on */
 
 enum device_kernel {
@@ -112,8 +114,8 @@ enum device_kernel {
 
 enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 8 };
 
-/* A kernel's arguments: memories, which the device must hold, then numbers, then
- * a struct, if the kernel has one.
+/* A kernel's arguments: memories, which the device must hold or copy from nowhere,
+ * then numbers, then a struct, if the kernel has one.
  * Unused memories are NULL behind the first; the kernel reads none there. */
 struct device_call {
     enum device_kernel kernel; /* to run */

@@ -160,6 +160,24 @@ static void device_text(cl_device_id id, cl_device_info what, char *room)
     snprintf(room, FOUND_NAME_MAX, "%.*s", FOUND_NAME_MAX - 1, text + start);
 }
 
+/* Whether the device has an extension. */
+static bool has_extension(cl_device_id id, const char *name)
+{
+    char names[EXTENSIONS_MAX] = "";
+    const char *at = names;
+    size_t length = strlen(name);
+
+    if (opencl_calls.GetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof names - 1,
+                                   names, NULL)
+        != CL_SUCCESS)
+        return false;
+    while ((at = strstr(at, name)) != NULL
+           && ((at > names && at[-1] != ' ')
+               || (at[length] != ' ' && at[length] != '\0')))
+        at += length;
+    return at != NULL;
+}
+
 /* What the driver says of a device. */
 static void facts_read(struct found_device *device)
 {
@@ -175,6 +193,7 @@ static void facts_read(struct found_device *device)
     device->shares_memory =
         device->kind->shares_memory
         || device_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool));
+    device->creates_buffers = has_extension(id, "cl_nv_create_buffer");
     device->units = (unsigned)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS,
                                             sizeof(cl_uint));
     device->memory_bytes =
@@ -193,24 +212,6 @@ static bool compiles_c12(cl_device_id id)
     device_text(id, CL_DEVICE_OPENCL_C_VERSION, version);
     return sscanf(version, "OpenCL C %u.%u", &major, &minor) == 2
            && (major > 1 || minor >= 2);
-}
-
-/* Whether the device has an extension. */
-static bool has_extension(cl_device_id id, const char *name)
-{
-    char names[EXTENSIONS_MAX] = "";
-    const char *at = names;
-    size_t length = strlen(name);
-
-    if (opencl_calls.GetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof names - 1,
-                                   names, NULL)
-        != CL_SUCCESS)
-        return false;
-    while ((at = strstr(at, name)) != NULL
-           && ((at > names && at[-1] != ' ')
-               || (at[length] != ' ' && at[length] != '\0')))
-        at += length;
-    return at != NULL;
 }
 
 /* Whether groups of as many items as the kind's kernels have fit, and what they

@@ -25,6 +25,7 @@ struct found_device {
     char driver[FOUND_NAME_MAX];           /* its version */
     const struct device_kind *kind; /* by the type that the driver says */
     bool shares_memory;             /* with the host */
+    bool creates_buffers;  /* has cl_nv_create_buffer: opencl_zero_copy.c */
     bool exact_option;     /* knows the option for exact f32 divide and sqrt */
     bool has_fp64;         /* it has doubles */
     unsigned units;        /* compute units */

@@ -25,6 +25,7 @@ static const struct device_backend backend = {
     .memory_create = opencl_memory_create,
     .memory_wrap = opencl_memory_wrap,
     .memory_over = opencl_memory_over,
+    .zero_copies = opencl_zero_copies,
     .memory_destroy = opencl_memory_destroy,
     .memory_give = opencl_memory_give,
     .memory_take = opencl_memory_take,
@@ -160,6 +161,7 @@ static void opencl_close(struct device *device)
     opencl_machines_finish(opencl);
     opencl_relay_finish(opencl);
     device_memory_destroy(opencl->staging);
+    device_memory_destroy(opencl->put);
     opencl_queues_close(&opencl->queues);
     opencl_queues_close(&opencl->others);
     if (opencl->context != NULL)

@@ -25,6 +25,7 @@ enum opencl_text {
     TEXT_PROBE,
     TEXT_SEARCH,
     TEXT_WORDS,
+    TEXT_SEND,
     OPENCL_TEXTS
 };
 
@@ -60,6 +61,9 @@ struct opencl_relay {
     cl_event sent[RELAY_PARTS];   /* of each; NULL: it may be filled       */
 };
 
+/* Whether kernels reach the host's memory. */
+enum zero_copies { ZERO_COPIES_UNTRIED, ZERO_COPIES_NOT, ZERO_COPIES_DO };
+
 enum { OPENCL_OPTIONS_MAX = 256 };
 
 struct opencl {
@@ -73,6 +77,8 @@ struct opencl {
     struct opencl_queues queues;      /* in use                               */
     struct opencl_queues others;      /* idle, opened when first needed       */
     bool keeps_times;                 /* those in use do                      */
+    bool besides;                     /* kernels went beside that no call
+                                         follows yet                       */
     bool turn;                        /* the next kernel of jobs that may run
                                   beside one another goes beside         */
     uint64_t busy_until;            /* the device's clock when the last of them
@@ -89,8 +95,11 @@ struct opencl {
     cl_event marker; /* behind calls that nobody waited for: where kernels of
                         the other queue wait for them; NULL: there is none    */
     bool unmarked;   /* there are such calls behind it                        */
-    struct device_memory *staging; /* pinned: few bytes are read through it;
-                                      NULL: none were                      */
+    struct device_memory *staging; /* zero-copy, or pinned: few bytes are read
+                                      through it; NULL: none were          */
+    enum zero_copies zero_copies;  /* whether the device has such memory   */
+    struct device_memory *put;     /* zero-copy: bytes on their way to calls */
+    uint64_t put_bytes;            /* ... since the last wait for them     */
     struct opencl_relay relay;     /* many are written through it          */
 };
 
@@ -190,6 +199,36 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
 enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
                              void *bytes, uint64_t size,
                              struct device_times *times, struct error *error);
+
+/* opencl_zero_copy.c */
+
+/* Whether kernels reach the host's memory, where this is not their own anyway; tries
+ * it the first time. */
+bool opencl_zero_copies(struct device *device);
+/* A buffer in the host's memory, of a driver that makes such; NULL: `*code` says why
+ * there is none. */
+cl_mem opencl_zero_copy_buffer(struct opencl *opencl, uint64_t size,
+                               cl_int *code);
+/* Bytes on their way from a memory to another: of the device's own, or zero-copy. A
+ * kernel copies words; those at the ends have all their bytes copied. */
+enum { SENT_BYTES = 64 << 10, SENT_WORD = 8 };
+struct opencl_sending {
+    struct device_memory *from, *to;
+    uint64_t from_at, to_at; /* offsets in them, alike in a word */
+    uint64_t size;           /* SENT_BYTES at most, not 0        */
+};
+/* Puts that into a queue. `*event`: NULL: it is not asked for. */
+enum vdbq_status opencl_send(struct opencl *opencl, cl_command_queue queue,
+                             const struct opencl_sending *sending,
+                             cl_event *event, struct device_times *times,
+                             struct error *error);
+/* Whether bytes that lie in a memory, or in one that is not known, are sent sooner than
+ * they are copied. */
+bool opencl_is_sent(const struct device_memory *in, uint64_t size);
+/* Puts bytes for the start of a memory into the queue of calls; false: they had better
+ * be copied. */
+bool opencl_put_sent(struct device_memory *memory, const void *bytes,
+                     uint64_t size, struct device_times *times);
 
 /* opencl_relay.c */
 
@@ -309,6 +348,8 @@ enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
                                  uint64_t size, uint64_t *time_ns,
                                  struct error *error);
 
+/* Notes that all calls have ended, of which no time is kept. */
+void opencl_calls_ended(struct opencl *opencl);
 /* Marks the calls that nobody waited for: opencl->marker comes behind them. */
 enum vdbq_status opencl_calls_mark(struct opencl *opencl, struct error *error);
 
@@ -333,6 +374,12 @@ enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error);
 enum vdbq_status opencl_call(struct device *device,
                              const struct device_call *call,
                              struct device_times *times, struct error *error);
+/* Puts one into a queue, of which nobody is told but by its event; NULL: nor by it. */
+enum vdbq_status opencl_call_start(struct opencl *opencl,
+                                   cl_command_queue queue,
+                                   const struct device_call *call,
+                                   cl_event *event, struct device_times *times,
+                                   struct error *error);
 enum vdbq_status opencl_put(struct device_memory *memory, const void *bytes,
                             uint64_t size, struct device_times *times,
                             struct error *error);

@@ -21,6 +21,8 @@
     X(cl_int, GetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))        \
     X(cl_int, GetPlatformInfo,                                               \
       (cl_platform_id, cl_platform_info, size_t, void *, size_t *))          \
+    X(void *, GetExtensionFunctionAddressForPlatform,                        \
+      (cl_platform_id, const char *))                                        \
     X(cl_int, GetDeviceIDs,                                                  \
       (cl_platform_id, cl_device_type, cl_uint, cl_device_id *, cl_uint *))  \
     X(cl_int, GetDeviceInfo,                                                 \

@@ -5,8 +5,9 @@
  * to its part in the next. On a GPU jobs that may run beside one another take
  * turns between two queues for kernels: the groups of one start while the last
  * of the other still run (H200, one of the ten queries over 16 times 8M rows:
- * 33 us each, else 42). No call here blocks but the two waits, and bytes that are
- * relayed (opencl_relay.c).
+ * 33 us each, else 42). Few bytes in zero-copy memory are sent by kernels, beside the
+ * job's own (opencl_zero_copy.c). No call here blocks but the two waits, and bytes that
+ * are relayed (opencl_relay.c).
  */
 #include "base/memory.h"
 #include "device/opencl/opencl.h"
@@ -22,6 +23,7 @@ struct opencl_job {
     struct span in;         /* copies to the device */
     cl_event run;           /* of the kernel; NULL: there was no step */
     cl_event ran;           /* `progress` is there                    */
+    bool has_run;           /* ... as the host has seen               */
     bool beside;            /* the kernel may run beside others       */
     struct span out;        /* copies to the host */
 };
@@ -98,6 +100,7 @@ enum vdbq_status opencl_job_start(struct device_job *job,
     struct opencl_job *opened = (struct opencl_job *)job;
     enum vdbq_status status = copies_in(opened, params, error);
 
+    opened->has_run = false;
     if (status == VDBQ_OK)
         status = run(opened, params, error);
     return status == VDBQ_OK ? status : give_up(opened, status);
@@ -129,22 +132,69 @@ static enum vdbq_status copy_in(struct opencl_job *job,
     return status;
 }
 
+/* Whether a kernel copies the bytes, in the queue of the job's own kernel. */
+static bool is_sent(const struct device_copy *copy)
+{
+    return opencl_is_sent(copy->from, copy->size);
+}
+
+/* Where bytes lie in a memory that the host reaches. */
+static uint64_t place_in(const struct device_memory *memory, const void *bytes)
+{
+    return (uint64_t)((const uint8_t *)bytes - (const uint8_t *)memory->host);
+}
+
+/* Sends one. */
+static enum vdbq_status send_copy(struct opencl_job *job,
+                                  const struct device_copy *copy,
+                                  cl_command_queue queue, struct error *error)
+{
+    const struct opencl_sending sending = {
+        .from = copy->from,
+        .from_at = place_in(copy->from, copy->bytes),
+        .to = copy->memory,
+        .to_at = copy->offset,
+        .size = copy->size,
+    };
+
+    job->head.times.bytes_in += copy->size;
+    return opencl_send(opencl_of(job), queue, &sending, NULL, &job->head.times,
+                       error);
+}
+
+/* Sends those that are sent. */
+static enum vdbq_status send_in(struct opencl_job *job,
+                                const struct device_job_params *params,
+                                cl_command_queue queue, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < params->in_count && status == VDBQ_OK; i++)
+        if (is_sent(&params->in[i]))
+            status = send_copy(job, &params->in[i], queue, error);
+    return status;
+}
+
 /* What one queue waits for in another must be on its way: hence the flush. */
 static enum vdbq_status copies_in(struct opencl_job *job,
                                   const struct device_job_params *params,
                                   struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
+    size_t end = params->in_count;
 
-    for (size_t i = 0; i < params->in_count && status == VDBQ_OK; i++)
-        status = copy_in(job, &params->in[i], i == params->in_count - 1, error);
-    if (status != VDBQ_OK || params->in_count == 0)
+    while (end > 0 && is_sent(&params->in[end - 1]))
+        end--;
+    for (size_t i = 0; i < end && status == VDBQ_OK; i++)
+        if (!is_sent(&params->in[i]))
+            status = copy_in(job, &params->in[i], i == end - 1, error);
+    if (status != VDBQ_OK || end == 0)
         return status;
     return opencl_check(opencl_calls.Flush(opencl_of(job)->queues.in),
                         "clFlush", error);
 }
 
-/* Where the job's kernel goes. */
+/* Where the job's kernel goes: behind calls, where it need not wait for a marker. */
 static cl_command_queue kernel_queue(struct opencl_job *job, bool beside)
 {
     struct opencl *opencl = opencl_of(job);
@@ -152,7 +202,8 @@ static cl_command_queue kernel_queue(struct opencl_job *job, bool beside)
     job->beside = beside && opencl->queues.beside != NULL;
     if (!job->beside)
         return opencl->queues.run;
-    opencl->turn = !opencl->turn;
+    opencl->turn = !opencl->turn && !opencl->unmarked;
+    opencl->besides |= opencl->turn;
     return opencl->turn ? opencl->queues.beside : opencl->queues.run;
 }
 
@@ -177,7 +228,40 @@ static enum vdbq_status kernel_after(struct opencl_job *job,
     return status;
 }
 
-/* Puts the kernel, and the read of how far it came, behind the copies. */
+/* Has the progress sent to the host behind the kernel. */
+static enum vdbq_status send_progress(struct opencl_job *job,
+                                      const struct device_job_params *params,
+                                      cl_command_queue queue,
+                                      struct error *error)
+{
+    const struct opencl_sending sending = {
+        .from = params->launch.control,
+        .from_at = params->launch.progress_at,
+        .to = params->progress_in,
+        .to_at = place_in(params->progress_in, params->progress),
+        .size = params->progress_size,
+    };
+
+    return opencl_send(opencl_of(job), queue, &sending, &job->ran,
+                       &job->head.times, error);
+}
+
+/* Has it copied, behind some events. */
+static enum vdbq_status copy_progress(struct opencl_job *job,
+                                      const struct device_job_params *params,
+                                      cl_command_queue queue,
+                                      const struct opencl_after *after,
+                                      struct error *error)
+{
+    return opencl_check(opencl_calls.EnqueueReadBuffer(
+                            queue, buffer_of(params->launch.control), CL_FALSE,
+                            params->launch.progress_at, params->progress_size,
+                            params->progress, after->count,
+                            after->count > 0 ? after->events : NULL, &job->ran),
+                        "clEnqueueReadBuffer", error);
+}
+
+/* Puts the kernel, and the way of how far it came, behind the copies. */
 static enum vdbq_status run(struct opencl_job *job,
                             const struct device_job_params *params,
                             struct error *error)
@@ -185,22 +269,22 @@ static enum vdbq_status run(struct opencl_job *job,
     cl_command_queue queue = kernel_queue(job, params->beside);
     struct opencl_after after;
     bool any = params->launch.launch->steps > 0;
+    bool sent =
+        any && opencl_is_sent(params->progress_in, params->progress_size);
+    bool told = sent && !opencl_of(job)->keeps_times; /* by `ran` alone */
     enum vdbq_status status = kernel_after(job, queue, &after, error);
 
+    if (status == VDBQ_OK)
+        status = send_in(job, params, queue, error);
     if (status == VDBQ_OK && any)
-        status = opencl_launch_start((struct opencl_machine *)params->machine,
-                                     &params->launch, queue, &after, &job->run,
-                                     &job->head.times, error);
+        status = opencl_launch_start(
+            (struct opencl_machine *)params->machine, &params->launch, queue,
+            &after, told ? NULL : &job->run, &job->head.times, error);
     if (any)
         after.count = 0;
     if (status == VDBQ_OK)
-        status =
-            opencl_check(opencl_calls.EnqueueReadBuffer(
-                             queue, buffer_of(params->launch.control), CL_FALSE,
-                             params->launch.progress_at, params->progress_size,
-                             params->progress, after.count,
-                             after.count > 0 ? after.events : NULL, &job->ran),
-                         "clEnqueueReadBuffer", error);
+        status = sent ? send_progress(job, params, queue, error)
+                      : copy_progress(job, params, queue, &after, error);
     job->head.times.bytes_out += params->progress_size;
     return status == VDBQ_OK
                ? opencl_check(opencl_calls.Flush(queue), "clFlush", error)
@@ -211,11 +295,14 @@ static enum vdbq_status run(struct opencl_job *job,
 
 bool opencl_job_has_run(struct device_job *job)
 {
-    const struct opencl_job *opened = (const struct opencl_job *)job;
+    struct opencl_job *opened = (struct opencl_job *)job;
     cl_int state = CL_QUEUED;
 
+    if (opened->has_run)
+        return true;
     opencl_calls.GetEventInfo(opened->ran, CL_EVENT_COMMAND_EXECUTION_STATUS,
                               sizeof state, &state, NULL);
+    opened->has_run = state == CL_COMPLETE;
     return state <= CL_COMPLETE;
 }
 
@@ -225,6 +312,7 @@ enum vdbq_status opencl_job_run(struct device_job *job, struct error *error)
     enum vdbq_status status = opencl_check(
         opencl_calls.WaitForEvents(1, &opened->ran), "clWaitForEvents", error);
 
+    opened->has_run = status == VDBQ_OK;
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
@@ -363,14 +451,15 @@ enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error)
     struct opencl_job *opened = (struct opencl_job *)job;
     struct device_times *times = &job->times;
     cl_event last = span_end(&opened->out);
-    enum vdbq_status status;
+    enum vdbq_status status = VDBQ_OK;
 
     if (opened->ran == NULL)
         return VDBQ_OK;
-    if (last == NULL)
+    if (last == NULL && !opened->has_run)
         last = opened->ran;
-    status = opencl_check(opencl_calls.WaitForEvents(1, &last),
-                          "clWaitForEvents", error);
+    if (last != NULL)
+        status = opencl_check(opencl_calls.WaitForEvents(1, &last),
+                              "clWaitForEvents", error);
     if (status != VDBQ_OK)
         return give_up(opened, status);
     status = add_time(status, opened->in.first, span_end(&opened->in),

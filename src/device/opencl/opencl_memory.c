@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory of an OpenCL device. Pinned memory is mapped when it is made and
- * stays mapped until it is given to the device. All of it is zeroed: a driver
+ * stays mapped until it is given to the device, zero-copy memory for good. All of it
+ * is zeroed: a driver
  * hands out what others left behind, and one that puts off taking memory is
  * made to take it here, where a failure can be told.
  */
@@ -33,6 +34,18 @@ static struct opencl *opencl_of(const struct device_memory *memory)
     return (struct opencl *)memory->device;
 }
 
+/* Makes a buffer of the driver. */
+static cl_mem buffer_create(struct opencl *opencl, enum memory_place place,
+                            uint64_t size, cl_int *code)
+{
+    cl_mem_flags pinned = place == MEMORY_PINNED ? CL_MEM_ALLOC_HOST_PTR : 0;
+
+    if (place == MEMORY_ZERO_COPY)
+        return opencl_zero_copy_buffer(opencl, size, code);
+    return opencl_calls.CreateBuffer(
+        opencl->context, CL_MEM_READ_WRITE | pinned, size, NULL, code);
+}
+
 enum vdbq_status opencl_memory_create(struct device *device,
                                       enum memory_place place,
                                       uint64_t size_bytes,
@@ -41,19 +54,16 @@ enum vdbq_status opencl_memory_create(struct device *device,
 {
     struct opencl *opencl = (struct opencl *)device;
     struct opencl_memory *made = memory_zeroed(1, sizeof *made);
-    cl_mem_flags flags = CL_MEM_READ_WRITE;
     enum vdbq_status status;
     cl_int code;
 
     if (made == NULL)
         return error_no_memory(error);
-    if (place == MEMORY_PINNED)
-        flags |= CL_MEM_ALLOC_HOST_PTR;
     made->head = (struct device_memory){ .device = device,
                                          .place = place,
                                          .size_bytes = size_bytes };
-    made->buffer = opencl_calls.CreateBuffer(
-        opencl->context, flags, whole_patterns(size_bytes), NULL, &code);
+    made->buffer =
+        buffer_create(opencl, place, whole_patterns(size_bytes), &code);
     status = opencl_check(code, "clCreateBuffer", error);
     if (status == VDBQ_OK)
         status = clear(made, error);
@@ -66,7 +76,7 @@ enum vdbq_status opencl_memory_create(struct device *device,
                       "%llu bytes of %s memory were asked for; device "
                       "'%s' has %llu: lower the memory option (VDBQ_MEMORY)",
                       (unsigned long long)size_bytes,
-                      place == MEMORY_PINNED ? "pinned" : "device",
+                      place == MEMORY_DEVICE ? "device" : "pinned",
                       device->facts.name,
                       (unsigned long long)device->facts.memory_bytes);
 }
@@ -149,7 +159,7 @@ static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
     uint64_t ignored = 0, size = memory->head.size_bytes;
     enum vdbq_status status = VDBQ_OK;
 
-    if (memory->head.place == MEMORY_PINNED) {
+    if (memory->head.place != MEMORY_DEVICE) {
         status = map(memory, &ignored, error);
         if (status != VDBQ_OK)
             return status;
@@ -270,7 +280,7 @@ static enum vdbq_status wait_copy(struct opencl *opencl, cl_int code,
         status =
             opencl_check(opencl_calls.Finish(opencl->queues.run), call, error);
     if (status == VDBQ_OK)
-        opencl->started = false;
+        opencl_calls_ended(opencl);
     return status;
 }
 
@@ -318,14 +328,15 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
 /* ------------------------------------------------------------ few bytes -- */
 
 /*
- * From memory of the device's own few bytes come soonest into pinned memory, whence
- * the host takes them, with an event that it asks whether they are there. H100, a
- * kernel that does next to nothing and the read of what it wrote: 11.4 us; with a
- * read that waits 13.5, with one to any other memory 15.3, with a wait for the kernel
- * before it 19.0. Behind a kernel that takes 5 us more the ways are alike: what
- * copies looks whether it has ended but now and then.
+ * From memory of the device's own few bytes come soonest by a kernel that writes them
+ * into the host's memory: H200, a kernel that does next to nothing and the read of
+ * what it wrote 11.2 us, behind one that takes 5 us more as much more. Without such
+ * memory they come into pinned memory, whence the host takes them, with an event that
+ * it asks whether they are there: 14.7 us, but behind longer kernels 21.3, since what
+ * copies looks whether they have ended but now and then. A read that waits takes
+ * longer, and one to any other memory longer still.
  */
-enum { STAGED_BYTES = 64 << 10 };
+enum { STAGING_BYTES = SENT_BYTES + 2 * SENT_WORD };
 
 /* Whether so many bytes go that way, for which the device then has the memory.
  * Where it cannot be made they go as many do. */
@@ -333,17 +344,42 @@ static bool is_staged(struct opencl *opencl, uint64_t size)
 {
     struct error ignored;
 
-    if (size > STAGED_BYTES || opencl->keeps_times
+    if (size > SENT_BYTES || opencl->keeps_times
         || opencl->head.facts.shares_memory)
         return false;
     return opencl->staging != NULL
-           || opencl_memory_create(&opencl->head, MEMORY_PINNED, STAGED_BYTES,
-                                   &opencl->staging, &ignored)
+           || opencl_memory_create(&opencl->head,
+                                   opencl_zero_copies(&opencl->head)
+                                       ? MEMORY_ZERO_COPY
+                                       : MEMORY_PINNED,
+                                   STAGING_BYTES, &opencl->staging, &ignored)
                   == VDBQ_OK;
 }
 
-static enum vdbq_status read_staged(struct device_memory *memory,
-                                    uint64_t offset, void *bytes, uint64_t size,
+/* Has them sent, and waits for that. */
+static enum vdbq_status read_sent(struct device_memory *memory, uint64_t offset,
+                                  uint64_t size, struct device_times *times,
+                                  struct error *error)
+{
+    struct opencl *opencl = opencl_of(memory);
+    cl_command_queue queue = opencl->queues.run;
+    const struct opencl_sending sending = { .from = memory,
+                                            .from_at = offset,
+                                            .to = opencl->staging,
+                                            .to_at = offset % SENT_WORD,
+                                            .size = size };
+    enum vdbq_status status =
+        opencl_send(opencl, queue, &sending, NULL, times, error);
+    enum vdbq_status ended =
+        opencl_check(opencl_calls.Finish(queue), "clFinish",
+                     status == VDBQ_OK ? error : &(struct error){ 0 });
+
+    return status == VDBQ_OK ? ended : status;
+}
+
+/* Has them copied, and waits for that. */
+static enum vdbq_status read_copied(struct device_memory *memory,
+                                    uint64_t offset, uint64_t size,
                                     struct error *error)
 {
     static const char call[] = "clEnqueueReadBuffer";
@@ -354,12 +390,28 @@ static enum vdbq_status read_staged(struct device_memory *memory,
         offset, size, opencl->staging->host, 0, NULL, &event);
     enum vdbq_status status = opencl_check(code, call, error);
 
-    if (status == VDBQ_OK)
-        status = opencl_poll(opencl->queues.run, event, call, error);
+    return status == VDBQ_OK
+               ? opencl_poll(opencl->queues.run, event, call, error)
+               : status;
+}
+
+static enum vdbq_status read_staged(struct device_memory *memory,
+                                    uint64_t offset, void *bytes, uint64_t size,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    struct opencl *opencl = opencl_of(memory);
+    bool sent = opencl->staging->place == MEMORY_ZERO_COPY;
+    enum vdbq_status status =
+        sent ? read_sent(memory, offset, size, times, error)
+             : read_copied(memory, offset, size, error);
+
     if (status != VDBQ_OK)
         return status;
-    memcpy(bytes, opencl->staging->host, size);
-    opencl->started = false;
+    memcpy(bytes,
+           (char *)opencl->staging->host + (sent ? offset % SENT_WORD : 0),
+           size);
+    opencl_calls_ended(opencl);
     return VDBQ_OK;
 }
 
@@ -373,7 +425,7 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 
     times->bytes_out += size;
     if (is_staged(opencl, size))
-        return read_staged(memory, offset, bytes, size, error);
+        return read_staged(memory, offset, bytes, size, times, error);
     code = opencl_calls.EnqueueReadBuffer(
         opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_FALSE,
         offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);

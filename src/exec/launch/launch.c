@@ -216,6 +216,7 @@ static enum vdbq_status job_start(struct launch *launch,
                                                      : launch->result.written },
         .beside = is_apart(launch, request),
         .progress = launch_progress(launch),
+        .progress_in = launch->staging,
         .progress_size = launch_progress_bytes(launch),
     };
     for (unsigned i = 0; i < request->count; i++)

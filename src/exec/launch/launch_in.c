@@ -17,6 +17,9 @@
 /* Bytes of a control block that are sent sooner than told apart: a command to
  * copy takes as long. */
 enum { SENT_WHOLE_MAX = 64 << 10 };
+/* Bytes of staging memory at most that kernels may reach where it is: what is larger is
+ * copied as fast. */
+enum { ZERO_COPY_MAX = 256 << 10 };
 
 /* ------------------------------------------------------------- staging -- */
 
@@ -120,9 +123,11 @@ static enum vdbq_status make_room(struct launch *launch, unsigned steps,
 {
     struct device *device = launch->params->device;
     launch->steps_room = steps;
-    enum vdbq_status status = device_memory_create(
-        device, MEMORY_PINNED, progress_at(launch) + progress_bytes(steps),
-        &launch->staging, error);
+    u64 bytes = progress_at(launch) + progress_bytes(steps);
+    bool reached = bytes <= ZERO_COPY_MAX && device_zero_copies(device);
+    enum vdbq_status status =
+        device_memory_create(device, reached ? MEMORY_ZERO_COPY : MEMORY_PINNED,
+                             bytes, &launch->staging, error);
     if (status != VDBQ_OK)
         return status;
     launch->held_bytes = device_memory_size(launch->staging);
@@ -170,31 +175,54 @@ static bool joins(const struct device_copy *last,
                   const struct device_copy *next)
 {
     u64 here = TABLET_ALIGNED(last->size);
-    return last->memory == next->memory && last->offset + here == next->offset
+    return last->memory == next->memory && last->from == next->from
+           && last->offset + here == next->offset
            && (u8 *)last->bytes + here == (u8 *)next->bytes;
 }
 
 /* Adds a copy into the device, and joins it to the last one where both sides
    lie next to it. */
 static enum vdbq_status add_copy(struct launch *launch,
-                                 struct device_memory *memory, u64 offset,
-                                 void *bytes, u64 size, struct error *error)
+                                 const struct device_copy *copy,
+                                 struct error *error)
 {
-    struct device_copy copy = {
-        .memory = memory, .offset = offset, .bytes = bytes, .size = size
-    };
     struct device_copy *last =
         launch->copies.count > 0
             ? vector_at(&launch->copies, launch->copies.count - 1)
             : NULL;
-    if (size == 0)
+    if (copy->size == 0)
         return VDBQ_OK;
-    if (last != NULL && joins(last, &copy)) {
-        last->size = TABLET_ALIGNED(last->size) + size;
+    if (last != NULL && joins(last, copy)) {
+        last->size = TABLET_ALIGNED(last->size) + copy->size;
         return VDBQ_OK;
     }
-    return vector_append(&launch->copies, &copy, 1) ? VDBQ_OK
-                                                    : error_no_memory(error);
+    return vector_append(&launch->copies, copy, 1) ? VDBQ_OK
+                                                   : error_no_memory(error);
+}
+
+/* Adds one of bytes of a morsel to where its inputs lie. */
+static enum vdbq_status add_input(struct launch *launch, u64 offset,
+                                  void *bytes, u64 size, struct error *error)
+{
+    return add_copy(launch,
+                    &(struct device_copy){ .memory = launch->data,
+                                           .offset = offset,
+                                           .bytes = bytes,
+                                           .size = size },
+                    error);
+}
+
+/* Adds one of staged bytes to the same place of the control block. */
+static enum vdbq_status add_staged(struct launch *launch, u64 offset, u64 size,
+                                   struct error *error)
+{
+    return add_copy(launch,
+                    &(struct device_copy){ .memory = launch->control,
+                                           .offset = offset,
+                                           .bytes = staging(launch, offset),
+                                           .size = size,
+                                           .from = launch->staging },
+                    error);
 }
 
 /* Where the inputs of a morsel go on the device, from `*end` on. */
@@ -225,14 +253,13 @@ static enum vdbq_status copy_inputs(struct launch *launch,
     unsigned count = launch->params->pack->input_count;
     for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
         const struct column_input *from = &morsel->inputs[i];
-        status = add_copy(launch, launch->data, inputs[i].values,
-                          morsel->host + from->values,
-                          column_input_value_bytes(from, morsel->rows), error);
+        status =
+            add_input(launch, inputs[i].values, morsel->host + from->values,
+                      column_input_value_bytes(from, morsel->rows), error);
         if (status == VDBQ_OK)
             status =
-                add_copy(launch, launch->data, inputs[i].nulls,
-                         morsel->host + from->nulls,
-                         column_input_null_bytes(from, morsel->rows), error);
+                add_input(launch, inputs[i].nulls, morsel->host + from->nulls,
+                          column_input_null_bytes(from, morsel->rows), error);
     }
     return status;
 }
@@ -403,12 +430,9 @@ enum vdbq_status launch_control_in(struct launch *launch,
         return VDBQ_OK;
     }
     if (at <= SENT_WHOLE_MAX)
-        return add_copy(launch, launch->control, 0, staging(launch, 0),
-                        at + progress_in_bytes(launch), error);
-    enum vdbq_status status = add_copy(launch, launch->control, 0,
-                                       staging(launch, 0), changed, error);
+        return add_staged(launch, 0, at + progress_in_bytes(launch), error);
+    enum vdbq_status status = add_staged(launch, 0, changed, error);
     if (status == VDBQ_OK)
-        status = add_copy(launch, launch->control, at, staging(launch, at),
-                          progress_in_bytes(launch), error);
+        status = add_staged(launch, at, progress_in_bytes(launch), error);
     return status;
 }

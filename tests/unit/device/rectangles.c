@@ -42,9 +42,10 @@ static void check_lines(struct rig *rig, size_t lines, uint64_t pitch)
 
     assert_int_equal(memory_bytes, sizeof whole);
     for (size_t i = 0; i < lines; i++)
-        copies[i] =
-            (struct device_copy){ rig->result, i * pitch, read + i * LINE_BYTES,
-                                  LINE_BYTES, false };
+        copies[i] = (struct device_copy){ .memory = rig->result,
+                                          .offset = i * pitch,
+                                          .bytes = read + i * LINE_BYTES,
+                                          .size = LINE_BYTES };
     assert_int_equal(rig_start(rig, &error), VDBQ_OK);
     assert_int_equal(device_job_run(rig->job, &error), VDBQ_OK);
     assert_int_equal(device_job_collect(rig->job, copies, lines, &error),
