@@ -222,7 +222,7 @@ enum vdbq_status opencl_send(struct opencl *opencl, cl_command_queue queue,
                              const struct opencl_sending *sending,
                              cl_event *event, struct device_times *times,
                              struct error *error);
-/* Whether bytes that lie in a memory, or in one that is not known, are sent sooner than
+/* Whether bytes that lie in a memory (NULL: it is not known) are sent sooner than
  * they are copied. */
 bool opencl_is_sent(const struct device_memory *in, uint64_t size);
 /* Puts bytes for the start of a memory into the queue of calls; false: they had better
