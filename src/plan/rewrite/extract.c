@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "plan/condition/join_key.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
@@ -546,6 +547,19 @@ enum vdbq_status extract(struct binder *binder, struct node **node,
                          struct expression **const *expressions, size_t count)
 {
     return extract_all(binder, node, expressions, count, false);
+}
+
+enum vdbq_status extract_key(struct binder *binder, struct node *nodes[2],
+                             struct expression *left, struct expression *right,
+                             struct step_join *join)
+{
+    struct expression **const places[2] = { &left, &right };
+    enum vdbq_status status = VDBQ_OK;
+
+    for (int i = 0; i < 2 && status == VDBQ_OK; i++)
+        status = extract(binder, &nodes[i], &places[i], 1);
+    return status == VDBQ_OK ? join_add_key(binder, nodes, left, right, join)
+                             : status;
 }
 
 enum vdbq_status extract_joins(struct binder *binder, struct node **node,

@@ -20,6 +20,11 @@ enum vdbq_status extract_joins(struct binder *binder, struct node **node,
                                struct expression **const *expressions,
                                size_t count);
 
+/* join_add_key() for sides that the host may compute, each over its own node. */
+enum vdbq_status extract_key(struct binder *binder, struct node *nodes[2],
+                             struct expression *left, struct expression *right,
+                             struct step_join *join);
+
 enum vdbq_status extract_windows(struct binder *binder, struct node **node,
                                  struct expression **const *expressions,
                                  size_t count);

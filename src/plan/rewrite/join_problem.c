@@ -89,8 +89,7 @@ static struct join_edge edge_of(const struct joining *joining,
         edge.sides[0] = joining_leaves(joining, e->left);
         edge.sides[1] = joining_leaves(joining, e->right);
     }
-    edge.key = edge.sides[0] != 0 && edge.sides[1] != 0
-               && !(edge.sides[0] & edge.sides[1]);
+    edge.key = part->key;
     if (!edge.key) {
         edge.share = estimate_kept(&source, e);
         return edge;
@@ -228,7 +227,7 @@ enum vdbq_status joining_order(struct joining *joining)
     }
     for (size_t i = 0; i < joining->part_count; i++) {
         const struct part *part = &joining->parts[i];
-        if (!part->done && !part->late && part->leaves != 0)
+        if (!part->done && (part->key || !part->late) && part->leaves != 0)
             problem.edges[problem.edge_count++] = edge_of(joining, part);
     }
     if (joining->count > 2 && find_ranges(joining, &problem) != VDBQ_OK)

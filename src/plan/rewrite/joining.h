@@ -14,7 +14,9 @@ struct binder;
 struct part {
     struct expression *expression; /* over the columns of FROM            */
     uint64_t leaves;               /* whose columns it needs, a bit each  */
-    bool late;                     /* something is to be extracted out of it */
+    bool key;                      /* an equality of different leaves       */
+    bool late;                     /* something is to be extracted out of it;
+                                      where it is a key, out of each side   */
     bool done;
 };
 

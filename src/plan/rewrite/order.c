@@ -13,7 +13,6 @@
 #include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/condition/range_join.h"
-#include "plan/condition/join_key.h"
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
 #include "plan/rewrite/extract.h"
@@ -32,6 +31,18 @@ static struct expression *both(struct binder *binder, struct expression *a,
     return a == NULL ? b : expression_operator(binder, AST_AND, a, b, &place);
 }
 
+/* Whether a part is an equality of different leaves. The host may have to compute
+ * its sides, each over its own leaves; subqueries are answered over all of them. */
+static bool can_be_key(const struct joining *joining,
+                       const struct expression *e)
+{
+    if (!is_equality(e) || expression_has(e, EXPRESSION_SUBQUERY))
+        return false;
+    uint64_t left = joining_leaves(joining, e->left);
+    uint64_t right = joining_leaves(joining, e->right);
+    return left != 0 && right != 0 && !(left & right);
+}
+
 static enum vdbq_status read_parts(struct joining *joining,
                                    const struct vector *conditions)
 {
@@ -45,6 +56,7 @@ static enum vdbq_status read_parts(struct joining *joining,
         struct expression *e = VECTOR_ITEMS(conditions, struct expression *)[i];
         joining->parts[i] = (struct part){ .expression = e,
                                            .leaves = joining_leaves(joining, e),
+                                           .key = can_be_key(joining, e),
                                            .late = needs_extraction(e) };
     }
     return VDBQ_OK;
@@ -211,7 +223,7 @@ static enum vdbq_status filter_late(struct joining *joining)
 /* Whether a part says something of both sides, and of nothing else. */
 static bool is_of_both(const struct part *part, const struct branch *sides)
 {
-    return !part->done && !part->late && (part->leaves & sides[0].leaves)
+    return !part->done && (part->leaves & sides[0].leaves)
            && (part->leaves & sides[1].leaves)
            && !(part->leaves & ~(sides[0].leaves | sides[1].leaves));
 }
@@ -223,12 +235,10 @@ static bool connects(const struct joining *joining, const struct part *part,
 {
     uint64_t left, right;
 
-    if (!is_of_both(part, sides) || !is_equality(part->expression))
+    if (!is_of_both(part, sides) || !part->key)
         return false;
     left = joining_leaves(joining, part->expression->left);
     right = joining_leaves(joining, part->expression->right);
-    if (left == 0 || right == 0)
-        return false;
     *turned = !(left & ~sides[1].leaves) && !(right & ~sides[0].leaves);
     return *turned
            || (!(left & ~sides[0].leaves) && !(right & ~sides[1].leaves));
@@ -253,8 +263,8 @@ static enum vdbq_status collect_keys(struct joining *joining,
         right = over_branch(joining, &sides[!turned], right);
         if (left == NULL || right == NULL)
             return joining->binder->error->status;
-        status = join_add_key(joining->binder, nodes, turned ? right : left,
-                              turned ? left : right, join);
+        status = extract_key(joining->binder, nodes, turned ? right : left,
+                             turned ? left : right, join);
         part->done = true;
     }
     return status;
@@ -279,7 +289,7 @@ static enum vdbq_status parts_over_both(const struct joining *joining,
     for (size_t i = 0; i < joining->part_count; i++) {
         const struct part *part = &joining->parts[i];
         struct expression *e =
-            is_of_both(part, sides)
+            is_of_both(part, sides) && !part->late
                 ? expression_over(binder, part->expression, both, columns, 0)
                 : NULL;
         if (binder->error->status != VDBQ_OK)

@@ -73,14 +73,14 @@ static enum vdbq_status add_one_sided(struct outer *outer, struct expression *e,
     return keep(outer, &outer->parts[side], e);
 }
 
-/* Whether an equality has one side of the join on each of its own; `*turned`:
- * the right one on its left. */
+/* Whether an equality has one side of the join on each of its own, without a
+ * subquery; `*turned`: the right one on its left. */
 static bool is_key(const struct outer *outer, const struct expression *e,
                    bool *turned)
 {
     int left, right;
 
-    if (!is_equality(e) || e->faults)
+    if (!is_equality(e) || e->faults || expression_has(e, EXPRESSION_SUBQUERY))
         return false;
     left = sides_of(outer, e->left);
     right = sides_of(outer, e->right);
@@ -104,8 +104,8 @@ static enum vdbq_status add_part(struct outer *outer, struct expression *e)
         return keep(outer, &outer->both, e);
     left = over_side(outer, turned ? e->right : e->left, 0);
     right = left ? over_side(outer, turned ? e->left : e->right, 1) : NULL;
-    return right ? join_add_key(outer->binder, outer->nodes, left, right,
-                                &outer->keys)
+    return right ? extract_key(outer->binder, outer->nodes, left, right,
+                               &outer->keys)
                  : outer->binder->error->status;
 }
 
@@ -205,7 +205,8 @@ static bool needs_pairs(const struct outer *outer, const struct vector *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
-        if (needs_extraction(e)
+        bool turned;
+        if (needs_extraction(e) && !is_key(outer, e, &turned)
             && sides_of(outer, e) == (SIDE_LEFT | SIDE_RIGHT))
             return true;
     }
