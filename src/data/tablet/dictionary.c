@@ -17,6 +17,7 @@
 #include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 #include "data/tablet/dictionary_sort.h"
+#include "data/tablet/gather_inner.h"
 
 struct dictionary *dictionary_hold(struct dictionary *dictionary)
 {
@@ -75,13 +76,12 @@ bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
     return false;
 }
 
-uint32_t *dictionary_translate(const struct dictionary *from,
-                               const struct dictionary *to)
+/* dictionary_translate() of words that are in order. */
+static uint32_t *translate_in_order(const struct dictionary *from,
+                                    const struct dictionary *to)
 {
     uint32_t count = from != NULL ? from->count : 0, at = 0;
     uint32_t others = to != NULL ? to->count : 0;
-    assert(from == NULL || !from->unordered);
-    assert(to == NULL || !to->unordered);
     uint32_t *numbers = paged_alloc((count + (size_t)1) * sizeof *numbers);
 
     for (uint32_t i = 0; numbers != NULL && i < count && !stop_at(i); i++) {
@@ -94,11 +94,25 @@ uint32_t *dictionary_translate(const struct dictionary *from,
                 ? at
                 : DICTIONARY_NONE;
     }
-    if (stop_asked()) {
-        paged_release(numbers);
-        return NULL;
-    }
     return numbers;
+}
+
+static bool is_unordered(const struct dictionary *dictionary)
+{
+    return dictionary != NULL && dictionary->unordered;
+}
+
+uint32_t *dictionary_translate(const struct dictionary *from,
+                               const struct dictionary *to, unsigned threads)
+{
+    assert(to == NULL || !to->repeats);
+    uint32_t *numbers = is_unordered(from) || is_unordered(to)
+                            ? gather_translate(from, to, threads)
+                            : translate_in_order(from, to);
+    if (!stop_asked())
+        return numbers;
+    paged_release(numbers);
+    return NULL;
 }
 
 struct dictionary *dictionary_unless_stopped(struct dictionary *dictionary)

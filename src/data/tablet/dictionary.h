@@ -56,11 +56,12 @@ bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
 /* What makes words gives NULL where there is no memory, and where the thread
  * was asked to stop: stop_or_no_memory() tells which. */
 
-/* The number in `to` of each word of `from`; DICTIONARY_NONE: it has none
- * there. Both may be NULL, as without words. For paged_release(). */
+/* The number in `to`, where no word repeats, of each word of `from`;
+ * DICTIONARY_NONE: it has none there. Both may be NULL, as without words. So many
+ * threads look for words in no order at most; 0: one. For paged_release(). */
 #define DICTIONARY_NONE 0xffffffffu
 uint32_t *dictionary_translate(const struct dictionary *from,
-                               const struct dictionary *to);
+                               const struct dictionary *to, unsigned threads);
 
 /* Makes words of texts, in any order, equal ones too. `numbers`, where it is
  * not NULL, gets the number of each. A text whose bytes are NULL is none: it

@@ -16,6 +16,7 @@
 #include "base/hostile.h"
 #include "base/memory.h"
 #include "base/paged.h"
+#include "base/threads/stop.h"
 #include "data/tablet/dictionary_sort.h"
 
 enum {
@@ -220,5 +221,21 @@ bool gather_add(struct gather *gather, struct vdbq_text text, uint32_t *place)
     gather->added++;
     *slot_of(gather, hash) =
         (struct gather_slot){ .hash = hash, .place = *place + 1 };
+    return true;
+}
+
+bool gather_list(struct gather *gather, const struct dictionary *words,
+                 uint32_t first, uint32_t count)
+{
+    gather->texts = paged_alloc((count + (size_t)1) * sizeof *gather->texts);
+    gather->hashes = paged_alloc((count + (size_t)1) * sizeof *gather->hashes);
+    if (gather->texts == NULL || gather->hashes == NULL)
+        return false;
+    gather->count = gather->room = count;
+    for (uint32_t i = 0; i < count && !stop_at(i); i++) {
+        struct vdbq_text text = dictionary_text(words, first + i);
+        gather->texts[i] = text;
+        gather->hashes[i] = XXH3_64bits(text.bytes, text.length);
+    }
     return true;
 }

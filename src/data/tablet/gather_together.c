@@ -349,25 +349,42 @@ static struct dictionary *sort_words(struct together *all)
     return sorted;
 }
 
-struct dictionary *gather_together(struct gather *gathers, unsigned count,
-                                   enum texts_use use, unsigned threads)
+/* ------------------------------------------------------------------ all -- */
+
+/* Numbers the texts of all gathers. */
+static struct together begin(struct gather *gathers, unsigned count,
+                             unsigned threads)
 {
     struct together all = { .gathers = gathers,
                             .count = count,
                             .threads = threads };
     assert(count > 0 && count <= PARALLEL_THREADS_MAX);
     for (unsigned i = 0; i < count; i++) {
-        assert(!gathers[i].is_given || use <= TEXTS_GIVEN);
         all.parts[i].first = all.texts;
         all.texts += gathers[i].count;
     }
+    return all;
+}
+
+/* Lets go of all but the words. */
+static void end(struct together *all)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        gather_release_texts(&all->gathers[i]);
+    memory_release(all->ends);
+    paged_release(all->ids);
+    paged_release(all->first);
+}
+
+struct dictionary *gather_together(struct gather *gathers, unsigned count,
+                                   enum texts_use use, unsigned threads)
+{
+    struct together all = begin(gathers, count, threads);
+    for (unsigned i = 0; i < count; i++)
+        assert(!gathers[i].is_given || use <= TEXTS_GIVEN);
     bool made = all.texts < UINT32_MAX && (use <= TEXTS_GIVEN || match(&all))
                 && make_words(&all);
-    for (unsigned i = 0; i < count; i++)
-        gather_release_texts(&gathers[i]);
-    memory_release(all.ends);
-    paged_release(all.ids);
-    paged_release(all.first);
+    end(&all);
     if (!made) {
         dictionary_release(all.dictionary);
         return NULL;
@@ -375,4 +392,79 @@ struct dictionary *gather_together(struct gather *gathers, unsigned count,
     if (use == TEXTS_ORDERED && all.dictionary->unordered)
         all.dictionary = sort_words(&all);
     return dictionary_unless_stopped(all.dictionary);
+}
+
+/* -------------------------------------------------------------- translating -- */
+
+enum { SHARES_MAX = PARALLEL_THREADS_MAX / 2 };
+
+/* Words of two dictionaries: a share of each is a gather, those of the one that
+ * words are looked for in come first. */
+struct translating {
+    const struct dictionary *sides[2]; /* NULL: without words           */
+    unsigned shares;                   /* of a side                      */
+    struct gather gathers[2 * SHARES_MAX];
+    atomic_bool failed;         /* there was no memory                    */
+    const struct together *all; /* once they are listed                   */
+    uint32_t *numbers;          /* of the words that are looked for       */
+};
+
+/* Takes a share of a side's words. */
+static void list_share(void *context, unsigned number)
+{
+    struct translating *translating = context;
+    const struct dictionary *words =
+        translating->sides[number / translating->shares];
+    unsigned share = number % translating->shares;
+    uint64_t count = words != NULL ? words->count : 0;
+    uint32_t first = (uint32_t)(count * share / translating->shares);
+    uint32_t next = (uint32_t)(count * (share + 1) / translating->shares);
+    if (!gather_list(&translating->gathers[number], words, first, next - first))
+        atomic_store(&translating->failed, true);
+}
+
+/* A word has the number of the one that it equals, if that is of the first side. */
+static void number_share(void *context, unsigned share)
+{
+    const struct translating *translating = context;
+    const struct together *all = translating->all;
+    uint64_t known = all->parts[translating->shares].first;
+    uint64_t id = all->parts[translating->shares + share].first;
+    uint32_t count = translating->gathers[translating->shares + share].count;
+    for (uint32_t i = 0; i < count && !stop_at(i); i++, id++)
+        translating->numbers[id - known] =
+            all->first[id] < known ? all->first[id] : DICTIONARY_NONE;
+}
+
+/* Finds equal words once all are listed; false: no memory, or asked to stop. */
+static bool number_listed(struct translating *translating, unsigned threads)
+{
+    struct together all =
+        begin(translating->gathers, 2 * translating->shares, threads);
+    bool found = !atomic_load(&translating->failed) && all.texts < UINT32_MAX
+                 && match(&all);
+    translating->all = &all;
+    if (found)
+        parallel_run(translating->shares, number_share, translating);
+    end(&all);
+    return found;
+}
+
+uint32_t *gather_translate(const struct dictionary *from,
+                           const struct dictionary *to, unsigned threads)
+{
+    struct translating translating = { .sides = { to, from } };
+    uint64_t count = from != NULL ? from->count : 0;
+    unsigned shares =
+        parallel_threads(threads, count + (to != NULL ? to->count : 0));
+    translating.shares = shares < SHARES_MAX ? shares : SHARES_MAX;
+    translating.numbers =
+        paged_alloc((count + 1) * sizeof *translating.numbers);
+    if (translating.numbers == NULL)
+        return NULL;
+    parallel_run(2 * translating.shares, list_share, &translating);
+    if (number_listed(&translating, threads))
+        return translating.numbers;
+    paged_release(translating.numbers);
+    return NULL;
 }

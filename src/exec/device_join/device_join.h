@@ -25,6 +25,7 @@ struct device_join_params {
     enum vdbq_type mark_type; /* in SQL, of the last column of JOIN_MARK     */
     struct device_condition *condition; /* of the step; NULL: it has none   */
     uint64_t round_rows; /* of output at most; 0: as many as are worth it  */
+    unsigned threads;    /* that look for words of keys at most; 0: one    */
 };
 struct device_join;
 

@@ -117,7 +117,7 @@ static enum vdbq_status add_words(struct device_join *join, unsigned key,
     struct join_key *made = &join->shape.key[key];
     if (params->left[left].type != VDBQ_TEXT || from == to)
         return VDBQ_OK;
-    uint32_t *translated = dictionary_translate(from, to);
+    uint32_t *translated = dictionary_translate(from, to, params->threads);
     if (translated == NULL)
         return stop_or_no_memory(error);
     made->translated = 1;

@@ -234,7 +234,8 @@ static enum vdbq_status make_join(struct device_join_stream *join,
             .left_dictionaries = join->dictionaries,
             .right_dictionaries = join->dictionaries + left->step->column_count,
             .mark_type = last > 0 ? step->columns[last - 1].type : VDBQ_BOOLEAN,
-            .condition = has_condition ? &join->condition : NULL },
+            .condition = has_condition ? &join->condition : NULL,
+            .threads = stream_threads(join->head.params) },
         &join->join, error);
 }
 

@@ -63,8 +63,8 @@ enum vdbq_status join_cut_make_texts(struct join_partitions *partitions,
         const struct row_set_column *to = &join->right.columns[right[i]];
         if (from->type != VDBQ_TEXT || from->dictionary == to->dictionary)
             continue;
-        partitions->texts[i] =
-            dictionary_translate(from->dictionary, to->dictionary);
+        partitions->texts[i] = dictionary_translate(
+            from->dictionary, to->dictionary, join->threads);
         partitions->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
         if (partitions->texts[i] == NULL || partitions->numbers[i] == NULL)
             return stop_or_no_memory(error);

@@ -20,7 +20,7 @@
 /* Makes what translates the words of the asking side. */
 static enum vdbq_status make_texts(struct join_keys *keys,
                                    const struct stream *asking,
-                                   struct error *error)
+                                   unsigned threads, struct error *error)
 {
     for (unsigned i = 0; i < keys->count; i++) {
         struct dictionary *dictionary =
@@ -28,8 +28,8 @@ static enum vdbq_status make_texts(struct join_keys *keys,
         if (keys->indexed[i].type != VDBQ_TEXT
             || dictionary == keys->indexed[i].dictionary)
             continue;
-        keys->texts[i] =
-            dictionary_translate(dictionary, keys->indexed[i].dictionary);
+        keys->texts[i] = dictionary_translate(
+            dictionary, keys->indexed[i].dictionary, threads);
         if (keys->texts[i] == NULL)
             return stop_or_no_memory(error);
     }
@@ -137,7 +137,9 @@ enum vdbq_status join_keys_init(struct join_keys *keys,
     keys->lent = params->texts != NULL;
     for (unsigned i = 0; i < count && keys->lent; i++)
         keys->texts[i] = params->texts[i];
-    return keys->lent ? VDBQ_OK : make_texts(keys, params->asking, error);
+    return keys->lent
+               ? VDBQ_OK
+               : make_texts(keys, params->asking, params->threads, error);
 }
 
 void join_keys_finish(struct join_keys *keys)

@@ -17,6 +17,7 @@ struct using
     const uint8_t *own; /* what is asked of the step's columns */
     uint8_t *uses;      /* of the input's                      */
     unsigned count;     /* of these                            */
+    bool right;         /* it is the second input              */
 };
 
 /* An input's column is asked for at least as much. */
@@ -126,6 +127,25 @@ static void use_sort(const struct using *using)
     use_same(using);
 }
 
+/* A join gives columns of both inputs, the left ones first, or of the left one
+ * alone. Its keys are compared, and its condition is a program. */
+static void use_join(const struct using *using)
+{
+    const struct step *step = using->step;
+    const struct vector *keys =
+        using->right ? &step->join.right_keys : &step->join.left_keys;
+    bool gives = !using->right || step->join.kind <= JOIN_FULL;
+    unsigned first =
+        using->right && gives ? step->column_count - using->count : 0;
+    use_longer(using);
+    for (unsigned i = 0; i < using->count && gives; i++)
+        use(using, (int)i, (enum texts_use) using->own[first + i]);
+    for (size_t i = 0; i < keys->count; i++)
+        use(using, VECTOR_ITEMS(keys, int)[i], TEXTS_COMPARED);
+    if (step->join.condition != NULL)
+        use_all(using);
+}
+
 static void use_map(const struct using *using)
 {
     for (unsigned i = using->count; i < using->step->column_count; i++)
@@ -152,6 +172,9 @@ static void use_input(const struct using *using)
         return;
     case STEP_LIMIT:
         use_same(using);
+        return;
+    case STEP_JOIN:
+        use_join(using);
         return;
     case STEP_MAP:
         use_map(using);
@@ -188,11 +211,12 @@ uint8_t **steps_texts(const struct steps *steps, enum texts_use last)
         for (size_t j = 0; j < step->inputs.count; j++) {
             int input = VECTOR_ITEMS(&step->inputs, int)[j];
             assert((size_t)input < i);
-            use_input(&(struct using){
-                .step = step,
-                .own = uses[i],
-                .uses = uses[input],
-                .count = steps_at(steps, input)->column_count });
+            use_input(
+                &(struct using){ .step = step,
+                                 .own = uses[i],
+                                 .uses = uses[input],
+                                 .count = steps_at(steps, input)->column_count,
+                                 .right = j > 0 });
         }
     }
     return uses;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/paged.h"
 #include "base/threads/stop.h"
 #include "data/tablet/dictionary_inner.h"
 #include "data/tablet/dictionary_sort.h"
@@ -225,6 +226,58 @@ static void unordered_words_are_joined(void **state)
     }
 }
 
+/* Each word has the number of its like, or none has it there. */
+static void expect_translated(const struct dictionary *from,
+                              const struct dictionary *to)
+{
+    uint32_t *numbers = dictionary_translate(from, to, 3);
+    uint32_t *order = calloc((to != NULL ? to->count : 0) + 1, sizeof *order);
+    struct dictionary *sorted =
+        to != NULL && to->unordered
+            ? dictionary_sorted((struct dictionary *)to, order, 1)
+            : dictionary_hold((struct dictionary *)to);
+    assert_non_null(numbers);
+    for (uint32_t i = 0; from != NULL && i < from->count; i++) {
+        struct vdbq_text text = dictionary_text(from, i);
+        uint32_t place;
+        bool found = sorted != NULL && dictionary_find(sorted, text, &place);
+        assert_int_equal(numbers[i] != DICTIONARY_NONE, found);
+        if (found)
+            assert_int_equal(
+                text_compare(dictionary_text(to, numbers[i]), text), 0);
+    }
+    dictionary_release(sorted);
+    free(order);
+    paged_release(numbers);
+}
+
+/* Words are found among others, in whatever order either are, also where those that
+ * are looked for are there twice. */
+static void words_in_any_order_are_translated(void **state)
+{
+    static const size_t counts[] = { 1, 2000, TEXTS_MAX };
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (unsigned use = TEXTS_GIVEN; use <= TEXTS_ORDERED; use++) {
+            struct made made[2];
+            make(&made[0], 3000, 5000);
+            make(&made[1], counts[i], 7000);
+            struct dictionary *to =
+                gather_together(made[0].gathers, GATHERS, TEXTS_COMPARED, 2);
+            struct dictionary *from = gather_together(made[1].gathers, GATHERS,
+                                                      (enum texts_use)use, 2);
+            expect_translated(from, to);
+            expect_translated(NULL, to);
+            expect_translated(from, NULL);
+            if (!from->repeats)
+                expect_translated(to, from);
+            dictionary_release(to);
+            dictionary_release(from);
+            finish(&made[0]);
+            finish(&made[1]);
+        }
+}
+
 /* ------------------------------------------------------ sorting that is stopped -- */
 
 enum { WORDS = 30000, THREADS = 4, WORD_BYTES = 12 };
@@ -321,6 +374,7 @@ int main(void)
         cmocka_unit_test(texts_come_back),
         cmocka_unit_test(few_texts_come_again),
         cmocka_unit_test(unordered_words_are_joined),
+        cmocka_unit_test(words_in_any_order_are_translated),
         cmocka_unit_test(sorting_is_whole_or_nothing),
     };
 

@@ -226,6 +226,17 @@ static void nobody_orders_texts_in_vain(void **state)
                      TEXTS_ORDERED);
     assert_int_equal(asked("select id || uniformi as k from test order by k"),
                      TEXTS_ORDERED);
+    assert_int_equal(asked("select a.id from test a join test b "
+                           "on a.id || a.normali5 = b.id || b.uniformi"),
+                     TEXTS_COMPARED);
+    assert_int_equal(asked("select k from test a left join (select id || "
+                           "uniformi as k, normali5 as n from test) b "
+                           "on a.uniformi = b.n"),
+                     TEXTS_GIVEN);
+    assert_int_equal(asked("select k from test a left join (select id || "
+                           "uniformi as k, normali5 as n from test) b "
+                           "on a.uniformi = b.n order by k"),
+                     TEXTS_ORDERED);
 }
 
 static void texts_pass_where_batches_are_read_one_by_one(void **state)
