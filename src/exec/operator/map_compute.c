@@ -279,7 +279,8 @@ static void compute_share(void *context, unsigned number)
     if (copy_constants(computing->call, share)
         && map_memo_init(&share->memo, computing->arguments,
                          (unsigned)computing->call->step->arguments.count
-                             + computing->call->step->firsts.key_count))
+                             + computing->call->step->firsts.key_count,
+                         share->first, share->first + share->rows))
         compute_rows(computing, share);
     else
         error_no_memory(&share->error);

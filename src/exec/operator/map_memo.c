@@ -7,23 +7,6 @@
 
 #include "base/memory.h"
 #include "cl/hash.h"
-#include "program/functions/function.h"
-
-bool map_memo_init(struct map_memo *memo,
-                   const struct row_set_column *arguments, unsigned count)
-{
-    assert(count <= FUNCTION_ARGUMENTS_MAX);
-    *memo = (struct map_memo){ .arguments = arguments,
-                               .count = count,
-                               .slot_count = MAP_MEMO_FIRST };
-    memo->slots = memory_zeroed(memo->slot_count, sizeof *memo->slots);
-    return memo->slots != NULL;
-}
-
-void map_memo_finish(struct map_memo *memo)
-{
-    memory_release(memo->slots);
-}
 
 /* The bits of a row's argument. */
 static uint64_t bits_of(const struct row_set_column *column, uint64_t row)
@@ -33,10 +16,38 @@ static uint64_t bits_of(const struct row_set_column *column, uint64_t row)
                : ((const uint64_t *)column->values)[row];
 }
 
+/* Whether a column has the same value in all rows, as one of a constant has. */
+static bool is_constant(const struct row_set_column *column, uint64_t first,
+                        uint64_t end)
+{
+    bool same = column->nulls == NULL;
+    for (uint64_t row = first; row < end && same; row++)
+        same = bits_of(column, row) == bits_of(column, first);
+    return same;
+}
+
+bool map_memo_init(struct map_memo *memo,
+                   const struct row_set_column *arguments, unsigned count,
+                   uint64_t first, uint64_t end)
+{
+    assert(count <= FUNCTION_ARGUMENTS_MAX);
+    *memo = (struct map_memo){ .slot_count = MAP_MEMO_FIRST };
+    for (unsigned i = 0; i < count; i++)
+        if (!is_constant(&arguments[i], first, end))
+            memo->arguments[memo->count++] = &arguments[i];
+    memo->slots = memory_zeroed(memo->slot_count, sizeof *memo->slots);
+    return memo->slots != NULL;
+}
+
+void map_memo_finish(struct map_memo *memo)
+{
+    memory_release(memo->slots);
+}
+
 static bool has_null(const struct map_memo *memo, uint64_t row)
 {
     for (unsigned i = 0; i < memo->count; i++)
-        if (row_set_is_null(&memo->arguments[i], row))
+        if (row_set_is_null(memo->arguments[i], row))
             return true;
     return false;
 }
@@ -45,14 +56,14 @@ static uint64_t hash_of(const struct map_memo *memo, uint64_t row)
 {
     uint64_t hash = 0;
     for (unsigned i = 0; i < memo->count; i++)
-        hash = hash_mix(hash, bits_of(&memo->arguments[i], row));
+        hash = hash_mix(hash, bits_of(memo->arguments[i], row));
     return hash_end(hash);
 }
 
 static bool are_equal(const struct map_memo *memo, uint64_t a, uint64_t b)
 {
     for (unsigned i = 0; i < memo->count; i++)
-        if (bits_of(&memo->arguments[i], a) != bits_of(&memo->arguments[i], b))
+        if (bits_of(memo->arguments[i], a) != bits_of(memo->arguments[i], b))
             return false;
     return true;
 }

@@ -8,6 +8,7 @@
 
 #include "base/hostile.h"
 #include "exec/rows/row_set.h"
+#include "program/functions/function.h"
 
 enum {
     MAP_MEMO_FIRST = HOSTILE(1, 1 << 11), /* slots at first ...             */
@@ -23,8 +24,9 @@ enum {
 /* Of one thread. A row lies in the slot of its arguments' hash; a later one
  * takes its place. A zeroed one can be finished. */
 struct map_memo {
-    const struct row_set_column *arguments; /* the columns that they are in */
-    unsigned count;                         /* of them                      */
+    const struct row_set_column *arguments
+        [FUNCTION_ARGUMENTS_MAX]; /* columns that have several values */
+    unsigned count;               /* of them                      */
     uint32_t asked, known; /* rows, of at most MAP_MEMO_TRIES               */
     uint32_t kept, met; /* rows that were put into slots, or known, since they
                               grew                                          */
@@ -33,9 +35,10 @@ struct map_memo {
     uint32_t slot_count;
 };
 
-/* False: no memory. */
+/* It is asked for rows from number `first` to before `end`. False: no memory. */
 bool map_memo_init(struct map_memo *memo,
-                   const struct row_set_column *arguments, unsigned count);
+                   const struct row_set_column *arguments, unsigned count,
+                   uint64_t first, uint64_t end);
 void map_memo_finish(struct map_memo *memo);
 
 /* An earlier row of the batch with the same arguments; the row itself: none is

@@ -95,22 +95,60 @@ static struct expression *new_call(struct binder *binder,
     return expression_fits(binder, e) ? e : NULL;
 }
 
-/* (a || b) || c is made at once, where all fit into one call: the text of a || b
- * is never there. Returns how many arguments there are then. */
-static unsigned spread_concat(const struct function *function,
-                              struct expression **arguments, unsigned count)
+/* The arguments of a look-up: its text, and constants. 0: there are calls among
+ * them, or there was a failure. */
+static unsigned looked_up(struct binder *binder, const struct expression *e,
+                          struct expression **arguments)
 {
-    const struct expression *first = arguments[0];
-    if (function != function_find("concat")
-        || first->kind != EXPRESSION_FUNCTION
-        || first->call.function != function
-        || first->call.count + count - 1 > function->most)
-        return count;
-    memmove(arguments + first->call.count, arguments + 1,
-            (count - 1) * sizeof *arguments);
-    memcpy(arguments, first->call.arguments,
-           first->call.count * sizeof *arguments);
-    return first->call.count + count - 1;
+    struct function_lookup lookup;
+    if (e->lookup.depth > 1
+        || function_lookup_read(e->lookup.call, binder->arena, &lookup,
+                                binder->error)
+               != VDBQ_OK)
+        return 0;
+    for (unsigned i = 0; i < lookup.count; i++) {
+        arguments[i] =
+            lookup.open >> i & 1
+                ? e->left
+                : expression_text(binder, lookup.arguments[i].text, e->at);
+        if (arguments[i] == NULL)
+            return 0;
+    }
+    return lookup.count;
+}
+
+/* The arguments of a call of `function`, computed row by row or looked up; 0: it
+ * is something else, or there was a failure. */
+static unsigned arguments_of(struct binder *binder,
+                             const struct function *function,
+                             const struct expression *e,
+                             struct expression **arguments)
+{
+    if (e->kind == EXPRESSION_LOOKUP && e->lookup.function == function)
+        return looked_up(binder, e, arguments);
+    if (e->kind != EXPRESSION_FUNCTION || e->call.function != function)
+        return 0;
+    memcpy(arguments, e->call.arguments, e->call.count * sizeof *arguments);
+    return e->call.count;
+}
+
+/* (a || b) || c is made at once, where all fit into one call: the text of a || b
+ * is never there. `*count` is how many arguments there are then. False: a
+ * failure. */
+static bool spread_concat(struct binder *binder,
+                          const struct function *function,
+                          struct expression **arguments, unsigned *count)
+{
+    struct expression *first[FUNCTION_ARGUMENTS_MAX];
+    unsigned more = function == function_find("concat")
+                        ? arguments_of(binder, function, arguments[0], first)
+                        : 0;
+    if (more == 0 || more + *count - 1 > function->most)
+        return binder->error->status == VDBQ_OK;
+    memmove(arguments + more, arguments + 1, (*count - 1) * sizeof *arguments);
+    memcpy(arguments, first, more * sizeof *arguments);
+    *count += more - 1;
+    return true;
 }
 
 /* Whether a function counts what joined texts have as many of as their parts have
@@ -181,8 +219,8 @@ struct expression *expression_call(struct binder *binder, const char *name,
     }
     if (is_sum(function, fitting[0]))
         return sum_of_parts(binder, name, fitting[0], at);
-    count = spread_concat(function, fitting, count);
-    if (!lookup_make(binder, function, fitting, count, at, &e))
+    if (!spread_concat(binder, function, fitting, &count)
+        || !lookup_make(binder, function, fitting, count, at, &e))
         return NULL;
     return e != NULL ? e : new_call(binder, function, fitting, count, at);
 }
