@@ -120,22 +120,55 @@ static void digits_of(struct decimal *decimal, double value, int count)
         decimal->point = 1;
 }
 
+/* The next number of `count` digits. */
+static void next_digits(struct decimal *decimal, int count)
+{
+    while (decimal->count < count)
+        decimal->digits[decimal->count++] = '0';
+    while (decimal->count > 0 && decimal->digits[decimal->count - 1] == '9')
+        decimal->count--;
+    if (decimal->count == 0) {
+        decimal->digits[decimal->count++] = '0';
+        decimal->point++;
+    }
+    decimal->digits[decimal->count - 1]++;
+}
+
+static bool reads_back(const struct decimal *decimal, double value, bool single)
+{
+    double back = value_of(decimal);
+
+    return single ? (float)back == (float)value : back == value;
+}
+
+static bool is_power_of_two(double value)
+{
+    int exponent;
+
+    return fabs(frexp(value, &exponent)) == 0.5;
+}
+
 /* The fewest digits that read back as `value`. A normal number that was
  * written with DBL_DIG digits or fewer keeps them when printed with DBL_DIG,
- * so that the search starts there; subnormals hold fewer digits. */
+ * so that the search starts there; subnormals hold fewer digits. Above a power
+ * of two the next float is twice as far away as below: where the nearest digits
+ * lie below it and too far, those above may do. */
 static void shortest(struct decimal *decimal, double value, bool single)
 {
     int most = single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     double least_normal = single ? (double)FLT_MIN : DBL_MIN;
     int count = single ? FLT_DIG : DBL_DIG;
+    bool uneven = is_power_of_two(value);
 
     if (fabs(value) < least_normal)
         count = 1;
     for (; count < most; count++) {
-        double back;
         digits_of(decimal, value, count);
-        back = value_of(decimal);
-        if (single ? (float)back == (float)value : back == value)
+        if (reads_back(decimal, value, single))
+            return;
+        if (uneven)
+            next_digits(decimal, count);
+        if (uneven && reads_back(decimal, value, single))
             return;
     }
     digits_of(decimal, value, most);

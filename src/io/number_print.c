@@ -12,6 +12,7 @@
  */
 #include "io/number.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -122,25 +123,49 @@ static void decimal_from_text(const char *text, struct decimal *decimal)
     trim_zeros(decimal);
 }
 
-/* printf and strtod agree on the locale's point, whatever it is. */
-static void decimal_double(double value, struct decimal *decimal)
+/* As "123e-45": without a point, which is the locale's. */
+static bool reads_back(const struct decimal *decimal, double value, bool single)
 {
     char room[64];
-    int precision = value < DBL_MIN ? 0 : DBL_DIG - 1;
-    do
-        snprintf(room, sizeof room, "%.*e", precision, value);
-    while (strtod(room, NULL) != value && ++precision < 17);
-    decimal_from_text(room, decimal);
+    snprintf(room, sizeof room, "%.*se%d", decimal->count, decimal->digits,
+             decimal->exponent - decimal->count);
+    return single ? strtof(room, NULL) == (float)value
+                  : strtod(room, NULL) == value;
 }
 
-static void decimal_float(float value, struct decimal *decimal)
+/* The next number of `count` digits. */
+static void next_decimal(struct decimal *decimal, int count)
+{
+    char *last = &decimal->digits[count - 1];
+    memset(decimal->digits + decimal->count, '0',
+           (size_t)(count - decimal->count));
+    for (; last > decimal->digits && *last == '9'; last--)
+        *last = '0';
+    assert(*last < '9'); /* no power of two begins with so many nines */
+    ++*last;
+    decimal->count = count;
+    trim_zeros(decimal);
+}
+
+/* `close` as for decimal_exact(): where the nearest digits lie below the
+ * value and too far, those above it may do. */
+static void decimal_searched(double value, bool single, bool close,
+                             struct decimal *decimal)
 {
     char room[64];
-    int precision = value < FLT_MIN ? 0 : FLT_DIG - 1;
-    do
-        snprintf(room, sizeof room, "%.*e", precision, (double)value);
-    while (strtof(room, NULL) != value && ++precision < 9);
-    decimal_from_text(room, decimal);
+    int most = single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+    int count = value < (single ? (double)FLT_MIN : DBL_MIN) ? 1
+                : single                                     ? FLT_DIG
+                                                             : DBL_DIG;
+    for (bool done = false; !done; count++) {
+        snprintf(room, sizeof room, "%.*e", count - 1, value);
+        decimal_from_text(room, decimal);
+        done = count == most || reads_back(decimal, value, single);
+        if (close && !done) {
+            next_decimal(decimal, count);
+            done = reads_back(decimal, value, single);
+        }
+    }
 }
 
 static char *fill(char *at, char c, int count)
@@ -219,7 +244,7 @@ char *number_from_double(double value, char *at)
     if (exponent >= -118 && exponent <= 0)
         decimal_exact(mantissa | 1ull << 52, exponent, !mantissa, &decimal);
     else
-        decimal_double(value, &decimal);
+        decimal_searched(value, false, !mantissa, &decimal);
     return layout(&decimal, at);
 }
 
@@ -236,6 +261,6 @@ char *number_from_float(float value, char *at)
     if (exponent >= -118 && exponent <= 0 && bits >> 23)
         decimal_exact(mantissa | 1u << 23, exponent, !mantissa, &decimal);
     else
-        decimal_float(value, &decimal);
+        decimal_searched((double)value, true, !mantissa, &decimal);
     return layout(&decimal, at);
 }

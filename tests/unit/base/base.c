@@ -237,6 +237,8 @@ static void numbers_print_short(void **state)
     check_double(DBL_MAX, "1.7976931348623157e+308");
     check_double(DBL_MIN, "2.2250738585072014e-308");
     check_double(5e-324, "5.0e-324");
+    check_double(ldexp(1, -44), "5.684341886080802e-14");
+    check_double(-ldexp(1, 405), "-8.263199609878108e+121");
     check_double((double)INFINITY, "inf");
     check_double(-(double)INFINITY, "-inf");
     check_double((double)NAN, "nan");
@@ -244,6 +246,7 @@ static void numbers_print_short(void **state)
     check_float(16777216.0f, "16777216.0");
     check_float(FLT_MAX, "3.4028235e+38");
     check_float(1e-45f, "1.0e-45");
+    check_float(ldexpf(1, -96), "1.2621775e-29");
     check_float(-1.5f, "-1.5");
 }
 

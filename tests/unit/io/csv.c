@@ -8,6 +8,7 @@
 #include "io/out.h"
 #include "io/utf8.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,6 +79,55 @@ static void doubles_read_back(void **unused)
         assert_int_equal(number_to_double(text, strlen(text), &again),
                          NUMBER_OK);
         assert_memory_equal(&again, &value, sizeof value);
+    }
+}
+
+/* The digits of a text without zeros at either end. */
+static int digits_in(const char *text)
+{
+    int count = 0, zeros = 0;
+    for (; *text && *text != 'e'; text++) {
+        if (*text == '0')
+            zeros += count > 0;
+        else if (*text >= '1' && *text <= '9')
+            count += zeros + 1, zeros = 0;
+    }
+    return count;
+}
+
+/* Whether a number of so many digits beside the value reads back as it. */
+static bool some_reads_back(double value, int count)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", count - 1, value);
+    char *power = strchr(text, 'e');
+    int exponent = atoi(power + 1) - (count - 1);
+    *power = 0;
+    if (count > 1)
+        memmove(text + 1, text + 2, strlen(text + 1));
+    int64_t nearest = strtoll(text, NULL, 10);
+    for (int64_t digits = nearest - 1; digits <= nearest + 1; digits++) {
+        snprintf(text, sizeof text, "%" PRId64 "e%d", digits, exponent);
+        if (strtod(text, NULL) == value)
+            return true;
+    }
+    return false;
+}
+
+/* No text with fewer digits would do: also above powers of two, where the
+ * nearest one may lie too far below. */
+static void doubles_are_short(void **unused)
+{
+    (void)unused;
+    for (int exponent = -1074; exponent < 1024; exponent++) {
+        double value = ldexp(1, exponent);
+        int count = digits_in(print_double(value));
+        assert_true(count == 1 || !some_reads_back(value, count - 1));
+        value = fabs(random_double((unsigned)exponent));
+        if (!isfinite(value) || value == 0)
+            continue;
+        count = digits_in(print_double(value));
+        assert_true(count == 1 || !some_reads_back(value, count - 1));
     }
 }
 
@@ -469,6 +519,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubles_read_back),
+        cmocka_unit_test(doubles_are_short),
         cmocka_unit_test(floats_read_back),
         cmocka_unit_test(decimals_round_once),
         cmocka_unit_test(floats_are_rounded_once),
