@@ -192,7 +192,7 @@ static u32 left_slot(CONTROL control, ROWS left,
         GLOBAL const struct join_key *key = &control->key[i];
         int null = is_null(left, &key->left, row);
         bits = left_bits(key, left, words, row, &number);
-        if (null ? !control->nulls_match : !number)
+        if (null ? !control->nulls_match || control->tagged : !number)
             return JOIN_NONE;
         hash = hash_mix(hash, null ? JOIN_EMPTY : bits);
     }

@@ -39,7 +39,8 @@ struct join_key {
 struct join_control {
     u32 keys;
     u32 hashed;
-    u32 tagged;      /* hashed: a tag is all of a key                   */
+    u32 tagged;      /* hashed: a tag is all of a key; no right key that
+                        something equals is NULL                        */
     u32 nulls_match; /* NULL equals NULL                                */
     u64 slots;       /* hashed: a power of two                          */
     i64 base;        /* dense: the value of slot 0                      */

@@ -99,7 +99,8 @@ def random_value(rng, name):
                            rng.randrange(-4 * scale, 4 * scale) / scale))
     if name in 'ex':
         most = bound - 1
-        return rng.choice((most, -most, 0, -1, 1, rng.randrange(-most, most)))
+        least = -bound if name == 'e' else -most  # the other one is no literal
+        return rng.choice((most, least, 0, -1, 1, rng.randrange(-most, most)))
     if name == 'k':
         return rng.randrange(bound)
     return rng.choice((0, rng.randrange(-bound + 1, bound), rng.randrange(-3, 4)))

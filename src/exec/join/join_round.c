@@ -467,7 +467,7 @@ enum vdbq_status join_round(struct join_stream *join, struct vdbq_batch *batch,
     status = join->search.step->condition != NULL
                  ? put_judged(join, pairs->count, batch, error)
                  : put_slots(join, pairs->count, batch, error);
-    assert(status != VDBQ_OK || pairs->count > 0);
+    assert(status != VDBQ_OK || pairs->count > 0 || join->head.held != NULL);
     join->slot += pairs->count;
     return status;
 }
