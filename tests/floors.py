@@ -38,7 +38,7 @@ FLOORS = {
 ROOMS = {
     'cl': ('sink', '.', 'rows', 'window', 'search', 'words'),
     'src/base': ('.', 'os', 'threads'),
-    'src/program': ('letters', 'functions', '.', 'dataflow', 'steps'),
+    'src/program': ('letters', 'regexp', 'functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
     'src/data': ('catalogue', 'words', 'tablet', 'file', 'database', 'pool', 'index', 'transaction',
                  'check', 'parts'),

@@ -82,7 +82,7 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('levenshtein editdist3 damerau_levenshtein hamming mismatches jaccard jaro_similarity '
      'jaro_winkler_similarity', 'T'),
     ('var_pop var_samp stddev_pop stddev_samp variance stddev', 'ID'),
-    ('bool_and bool_or every count_if countif', 'B'), ('xor', 'I'),
+    ('bool_and bool_or every count_if countif', 'B'), ('xor gcd lcm', 'I'),
     ('last_day dayname monthname epoch epoch_us epoch_ns', 'YW'), ('epoch_ms', 'IYW'),
     ('make_timestamp make_timestamp_ms', 'I'),
     ('covar_pop covar_samp corr regr_slope regr_intercept regr_r2', 'I'),
@@ -93,6 +93,7 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW'),
+           'bit_count': Peer('bit_count(CAST({0} AS BIGINT))', 'I'),  # of 32 bits otherwise
            'regexp_like': DUCKDB['regexp_matches'],
            'unicode_lower': Peer('lower({0})', 'ITYW'),
            'unicode_upper': Peer("replace(upper({0}), 'ẞ', 'ß')", 'ITYW'),

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "program/functions/function_inner.h"
-#include "program/functions/regexp.h"
+#include "program/regexp/regexp.h"
 
 #define TEXT(i)    (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)

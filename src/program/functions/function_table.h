@@ -241,6 +241,12 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "-1, 0 or 1")                                                         \
     BOUND(xor, 2, 2, xor,                                                      \
          "the bits that one of both integers has")                             \
+    HOST(bit_count, 1, 1, BIGINT, "I", PLAIN, bit_count,                       \
+         "how many of its 64 bits are 1")                                      \
+    HOST(gcd, 2, 2, BIGINT, "II", FAILS, gcd,                                  \
+         "the largest number that divides both")                               \
+    HOST(lcm, 2, 2, BIGINT, "II", FAILS, lcm,                                  \
+         "the smallest number that both divide; 0 where one is 0")             \
     BOUND(random, 0, 0, random,                                                \
          "any integer of 64 bits, another one in each row")                    \
     BOUND(pi, 0, 0, pi,                                                        \

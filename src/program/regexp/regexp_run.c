@@ -6,7 +6,7 @@
  * once, character by character, the best first (Pike's machine). Both find the
  * same match. Whether there is one a table may say first (regexp_table.c).
  */
-#include "program/functions/regexp.h"
+#include "program/regexp/regexp.h"
 
 #include <assert.h>
 #include <string.h>

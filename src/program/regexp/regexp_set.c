@@ -2,7 +2,7 @@
 /*
  * Sets of characters, and what a backslash makes of the character behind it.
  */
-#include "program/functions/regexp_reading.h"
+#include "program/regexp/regexp_reading.h"
 
 #include <stdlib.h>
 #include <string.h>

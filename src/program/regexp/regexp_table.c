@@ -9,7 +9,7 @@
  * Characters beyond ASCII are all alike to most patterns. To others the table does
  * not say where they lead.
  */
-#include "program/functions/regexp.h"
+#include "program/regexp/regexp.h"
 
 #include <assert.h>
 #include <string.h>

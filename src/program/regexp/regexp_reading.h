@@ -5,7 +5,7 @@
 #ifndef VDBQ_PROGRAM_REGEXP_READING_H
 #define VDBQ_PROGRAM_REGEXP_READING_H
 
-#include "program/functions/regexp_tree.h"
+#include "program/regexp/regexp_tree.h"
 
 struct flags {
     bool folds, dot_breaks, lines, lazy; /* i, s, m, U */

@@ -3,7 +3,7 @@
  * The tree of a pattern is written as code. What repeats is written as often as
  * it must, so that the code grows with the numbers in braces: it is bounded.
  */
-#include "program/functions/regexp_tree.h"
+#include "program/regexp/regexp_tree.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Patterns are read into a tree by recursive descent.
  */
-#include "program/functions/regexp_reading.h"
+#include "program/regexp/regexp_reading.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define VDBQ_PROGRAM_REGEXP_TREE_H
 
 #include "base/vector.h"
-#include "program/functions/regexp.h"
+#include "program/regexp/regexp.h"
 
 enum regexp_node_kind {
     NODE_EMPTY,
