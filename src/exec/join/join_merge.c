@@ -3,8 +3,7 @@
  * Rows of passes in order. Each pass gave its rows by the numbers of the left
  * rows; passes break ties. Rows of a window of numbers are taken from all passes
  * at once: they are counted by their numbers, which tells the place of each, and
- * copied there pass by pass. So no row is compared with another. Where nobody sees
- * the order, the rows of a pass come behind those of the pass before.
+ * copied there pass by pass. So no row is compared with another.
  */
 #include "exec/join/join_partitions.h"
 
@@ -24,9 +23,7 @@ struct run {
 struct join_merge {
     const struct join_partitions *partitions; /* the join's partitions */
     const struct spill *from;                 /* their output */
-    unsigned next;         /* in any order: partition that comes next    */
-    struct run *runs;      /* that have rows, in the order of partitions;
-                              in any order only the one that is read      */
+    struct run *runs;      /* that have rows, in the order of partitions */
     unsigned run_count;    /* of `runs` */
     uint32_t *starts;      /* of each number of a window: where its rows go */
     uint32_t *places;      /* of each row of a window, run by run: likewise */
@@ -110,10 +107,6 @@ enum vdbq_status join_merge_create(const struct join_partitions *partitions,
         return error_no_memory(error);
     made->partitions = partitions;
     made->from = &partitions->output;
-    if (partitions->any_order) {
-        made->runs = memory_zeroed(1, sizeof *made->runs);
-        return made->runs != NULL ? VDBQ_OK : error_no_memory(error);
-    }
     enum vdbq_status status = make_room(made, partitions->share_bytes, error);
     return status == VDBQ_OK ? open_runs(made, error) : status;
 }
@@ -341,37 +334,12 @@ static enum vdbq_status copy_rows(struct join_merge *merge, uint64_t row,
     return status;
 }
 
-/* The next rows in any order: partitions follow each other. */
-static enum vdbq_status next_block(struct join_merge *merge,
-                                   struct vdbq_batch *batch,
-                                   struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-    batch->rows = 0;
-    while (status == VDBQ_OK && batch->rows == 0) {
-        if (merge->run_count == 1 && merge->runs[0].reader.rows_left == 0) {
-            spill_reader_finish(&merge->runs[0].reader);
-            merge->run_count = 0;
-        }
-        if (merge->run_count == 0
-            && merge->next == merge->from->partitions.count)
-            return VDBQ_OK;
-        if (merge->run_count == 0)
-            status = open_run(merge, merge->next++, error);
-        else
-            status = spill_read(&merge->runs[0].reader, batch, error);
-    }
-    return status;
-}
-
 /* Windows follow each other until the batch is about full. */
 enum vdbq_status join_merge_batch(struct join_merge *merge,
                                   struct vdbq_batch *batch, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     uint64_t rows = 0, count = 1;
-    if (merge->partitions->any_order)
-        return next_block(merge, batch, error);
     while (status == VDBQ_OK && count > 0 && rows <= merge->rows_most / 2) {
         status = read_on(merge, error);
         count =

@@ -112,6 +112,7 @@ void join_partitions_destroy(struct join_partitions *partitions)
     if (partitions == NULL)
         return;
     join_merge_destroy(partitions->merge);
+    join_passes_finish(partitions);
     join_cut_end(partitions);
     join_cut_texts_finish(partitions);
     join_cut_finish(&partitions->left);
@@ -349,11 +350,11 @@ static bool is_over(const struct join_partitions *partitions)
            || (failed && partitions->left_next > partitions->failed_left);
 }
 
-enum vdbq_status join_partitions_batch(struct join_stream *join,
-                                       struct vdbq_batch *batch,
-                                       struct error *error)
+/* The next rows in their order. */
+static enum vdbq_status merged_batch(struct join_partitions *partitions,
+                                     struct vdbq_batch *batch,
+                                     struct error *error)
 {
-    struct join_partitions *partitions = join->partitions;
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && batch->rows == 0) {
         status = stop_pause(error);
@@ -365,6 +366,17 @@ enum vdbq_status join_partitions_batch(struct join_stream *join,
             break;
         status = begin_merge(partitions, error);
     }
+    return status;
+}
+
+enum vdbq_status join_partitions_batch(struct join_stream *join,
+                                       struct vdbq_batch *batch,
+                                       struct error *error)
+{
+    struct join_partitions *partitions = join->partitions;
+    enum vdbq_status status = partitions->any_order
+                                  ? join_passes_batch(partitions, batch, error)
+                                  : merged_batch(partitions, batch, error);
     if (status == VDBQ_OK && batch->rows == 0
         && partitions->failure.status != VDBQ_OK) {
         *error = partitions->failure;

@@ -13,13 +13,13 @@
  *     join_cut.c     the cut
  *     join_pass.c    a pass: a join stream over rows of files
  *     join_passes.c  which passes the kind of a join takes
- *     join_merge.c   their rows in order
+ *     join_merge.c   their rows in order, where somebody sees it
  *
  * Without keys a partition's rows would all have pairs: left rows then come a
  * few at a time, so that the file of rows to merge stays small.
  *
- * Where nobody sees the order of the join's rows, none has a number, and what passes
- * give comes as it lies in the file.
+ * Where nobody sees the order of the join's rows, none has a number, and what a pass
+ * gives goes out as it is made: it is in no file.
  */
 #ifndef VDBQ_EXEC_JOIN_PARTITIONS_H
 #define VDBQ_EXEC_JOIN_PARTITIONS_H
@@ -65,7 +65,27 @@ struct join_block {
     uint64_t room;       /* of the numbers                                */
 };
 
+/* What comes next of a partition that is being joined. */
+enum join_turn {
+    JOIN_TURN_END,      /* nothing                                            */
+    JOIN_TURN_BLOCK,    /* right rows are taken to hand, and pairs go out     */
+    JOIN_TURN_NARROW,   /* left rows that have no partner are looked for      */
+    JOIN_TURN_NARROWED, /* ... and are the rest                               */
+    JOIN_TURN_REST      /* there are no right rows: the rest goes out         */
+};
+
+/* A partition that is being joined. */
+struct join_partition {
+    enum join_turn turn;        /* what comes next                        */
+    struct spill_range left;    /* all its left rows                      */
+    struct spill_range rest;    /* ... without a partner so far           */
+    unsigned rests;             /* that were made                         */
+    struct join_block block;    /* right rows                             */
+    struct spill_reader reader; /* of those that come behind them         */
+};
+
 struct join_merge;
+struct join_passing;
 
 struct join_partitions {
     struct join_stream *join; /* that goes through the disk */
@@ -84,10 +104,15 @@ struct join_partitions {
         *rows_from;        /* by partitions; the first one of each partition */
     uint8_t *partitions;   /* of each row                                   */
     uint64_t *row_numbers; /* of a slice's rows */
-    struct spill output;   /* rows of the passes, a partition each          */
-    struct spill rest[2];  /* left rows without a partner so far            */
-    uint64_t left_next;    /* left rows come a few at a time: the next one  */
-    uint64_t left_most;    /* ... and how many at once                      */
+    struct join_partition partition; /* the one that is being joined        */
+    unsigned next;               /* any order: partition behind it          */
+    struct join_passing *giving; /* any order: the pass whose rows go out;
+                             NULL: there is none                            */
+    struct spill output;         /* rows of the passes, a partition each; in any
+                              order nothing is written there                */
+    struct spill rest[2]; /* left rows without a partner so far            */
+    uint64_t left_next;   /* left rows come a few at a time: the next one  */
+    uint64_t left_most;   /* ... and how many at once                      */
     struct join_merge *merge; /* gives the results; NULL: none were made yet */
     struct error failure;     /* of the first left row for which something
                               failed; status OK: none did                   */
@@ -144,18 +169,34 @@ struct join_pass {
     enum join_kind kind;     /* of this pass; may differ from the step's */
     struct spill_range left; /* rows to join */
     const struct join_block *right; /* rows to join with */
-    struct spill *to;   /* gets the rows, in its last partition          */
+    struct spill *to;   /* gets the rows, in its last partition; the output:
+                           they go out, maybe as they are asked for         */
     struct spill *rest; /* JOIN_MARK: gets left rows that are not marked
                               true, which are not for `to`; or NULL         */
 };
+/* Puts all rows of a pass where they go. */
 enum vdbq_status join_pass_run(const struct join_pass *pass,
                                struct error *error);
+/* A pass whose rows are asked for instead. join_pass_close() is due whatever it
+ * returns, and accepts NULL. */
+enum vdbq_status join_pass_open(const struct join_pass *pass,
+                                struct join_passing **passing,
+                                struct error *error);
+enum vdbq_status join_pass_batch(struct join_passing *passing,
+                                 struct vdbq_batch *batch, struct error *error);
+void join_pass_close(struct join_passing *passing);
 
 /* -------------------------------------------------------------- passes -- */
 
 /* Joins all partitions, or the next left rows, into `output`. */
 enum vdbq_status join_passes_run(struct join_partitions *partitions,
                                  struct error *error);
+/* In any order: the next rows; rows 0: the end. */
+enum vdbq_status join_passes_batch(struct join_partitions *partitions,
+                                   struct vdbq_batch *batch,
+                                   struct error *error);
+/* Ends what was begun. */
+void join_passes_finish(struct join_partitions *partitions);
 /* Whether left rows are still to come. */
 bool join_passes_more(const struct join_partitions *partitions);
 

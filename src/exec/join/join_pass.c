@@ -65,96 +65,114 @@ static enum vdbq_status rows_open(const struct join_pass *pass,
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* Rows of the pass that is under way. */
-struct giving {
-    const struct join_pass *pass; /* whose results are given */
-    struct join_stream *join;     /* the join of this pass */
-    uint32_t *rows[2];            /* JOIN_MARK: without a partner, with one */
-    uint64_t room;                /* rows that `rows` has room for */
+/* The steps that the streams of a pass say they are. */
+struct pass_steps {
+    struct step join, left; /* of the pass, and its left input */
 };
 
-/* Adds results to the partition that was opened last. */
-static enum vdbq_status add(struct giving *giving, struct spill *to,
-                            const uint32_t *rows, uint64_t count,
-                            struct error *error)
+/* A pass that is under way. */
+struct join_passing {
+    struct join_pass pass;    /* which one it is */
+    struct pass_steps steps;  /* of its streams */
+    struct join_stream *join; /* the join of this pass */
+    uint32_t *rows[2];        /* JOIN_MARK: without a partner, with one */
+    uint64_t room;            /* rows that `rows` has room for */
+};
+
+/* Adds rows of the last batch to the partition that was opened last. */
+static enum vdbq_status add(const struct join_passing *passing,
+                            struct spill *to, const uint32_t *rows,
+                            uint64_t count, struct error *error)
 {
     assert(to->partitions.count > 0);
     return spill_add(to, (unsigned)to->partitions.count - 1,
-                     &(struct spill_rows){ .from = &giving->join->output,
+                     &(struct spill_rows){ .from = &passing->join->output,
                                            .rows = rows,
-                                           .numbers = giving->join->numbers,
+                                           .numbers = passing->join->numbers,
                                            .count = count },
                      error);
 }
 
 /* Makes room for the two lists of rows. */
-static bool make_lists(struct giving *giving, uint64_t rows)
+static bool make_lists(struct join_passing *passing, uint64_t rows)
 {
-    for (unsigned i = 0; i < 2 && rows > giving->room; i++) {
-        uint32_t *list = memory_resize(giving->rows[i], rows * sizeof *list);
+    for (unsigned i = 0; i < 2 && rows > passing->room; i++) {
+        uint32_t *list = memory_resize(passing->rows[i], rows * sizeof *list);
         if (list == NULL)
             return false;
-        giving->rows[i] = list;
+        passing->rows[i] = list;
     }
-    giving->room = rows > giving->room ? rows : giving->room;
+    passing->room = rows > passing->room ? rows : passing->room;
     return true;
 }
 
-/* Those that are marked true are done with, the others are not. */
-static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
-                                   struct error *error)
+/* Leaves those rows of the last batch that are on a list, which ascends. */
+static void keep_rows(struct join_stream *join, const uint32_t *list,
+                      uint64_t count)
 {
-    const struct row_set *output = &giving->join->output;
+    assert(count <= join->output.rows && join->numbered);
+    for (uint64_t i = 0; i < count; i++)
+        join->numbers[i] = join->numbers[list[i]];
+    row_set_keep(&join->output, list, (uint32_t)count);
+}
+
+/* Rows that are marked true are done with and stay; the others are the rest. */
+static enum vdbq_status take_rest(struct join_passing *passing,
+                                  struct vdbq_batch *batch, struct error *error)
+{
+    const struct row_set *output = &passing->join->output;
     const struct row_set_column *mark =
         &output->columns[output->column_count - 1];
     uint64_t counts[2] = { 0 };
-    if (!make_lists(giving, rows))
+    if (!make_lists(passing, batch->rows))
         return error_no_memory(error);
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; i < batch->rows; i++) {
         bool is = !row_set_is_null(mark, i) && row_set_integer(mark, i) != 0;
-        assert(i < giving->room);
-        giving->rows[is][counts[is]++] = (uint32_t)i;
+        assert(i < passing->room);
+        passing->rows[is][counts[is]++] = (uint32_t)i;
     }
     enum vdbq_status status =
-        add(giving, giving->pass->rest, giving->rows[0], counts[0], error);
-    return status == VDBQ_OK ? add(giving, giving->pass->to, giving->rows[1],
-                                   counts[1], error)
-                             : status;
+        add(passing, passing->pass.rest, passing->rows[0], counts[0], error);
+    keep_rows(passing->join, passing->rows[1], counts[1]);
+    batch->rows = counts[1];
+    return status;
 }
 
 /* The condition failed for a pair: that ends the pass, and maybe the join. */
-static enum vdbq_status note_failure(const struct giving *giving,
+static enum vdbq_status note_failure(const struct join_passing *passing,
                                      const struct error *error)
 {
     assert(error->status != VDBQ_OK);
-    struct join_partitions *partitions = giving->pass->partitions;
-    join_partitions_failed(partitions, error, giving->join->failed_left,
+    struct join_partitions *partitions = passing->pass.partitions;
+    join_partitions_failed(partitions, error, passing->join->failed_left,
                            (unsigned)partitions->output.partitions.count - 1);
     return VDBQ_OK;
 }
 
-/* Drains the join of this pass into the result's partition. */
-static enum vdbq_status give_all(struct giving *giving, struct error *error)
+enum vdbq_status join_pass_batch(struct join_passing *passing,
+                                 struct vdbq_batch *batch, struct error *error)
 {
-    struct vdbq_batch batch = { .rows = 1 };
+    const struct stream *head = &passing->join->head;
     enum vdbq_status status = VDBQ_OK;
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(&giving->join->head, &batch, error);
-        if (status != VDBQ_OK || batch.rows == 0)
-            break;
-        status = giving->pass->rest != NULL
-                     ? add_marked(giving, batch.rows, error)
-                     : add(giving, giving->pass->to, NULL, batch.rows, error);
+    batch->rows = 0;
+    while (status == VDBQ_OK && batch->rows == 0 && !head->ended) {
+        status = stream_batch(&passing->join->head, batch, error);
+        if (status == VDBQ_OK && batch->rows > 0 && passing->pass.rest != NULL)
+            status = take_rest(passing, batch, error);
     }
-    if (status != VDBQ_OK && giving->join->head.held != NULL
-        && status == giving->join->head.held->status)
-        status = note_failure(giving, error);
-    memory_release(giving->rows[0]);
-    memory_release(giving->rows[1]);
-    return status;
+    return status != VDBQ_OK && head->held != NULL
+                   && status == head->held->status
+               ? note_failure(passing, error)
+               : status;
 }
 
 /* ---------------------------------------------------------------- pass -- */
+
+/* Whether rows of a pass are joined again. */
+static bool goes_again(const struct join_pass *pass)
+{
+    return pass->rest != NULL || pass->to != &pass->partitions->output;
+}
 
 /* What is asked for of the join's rows; of rows that are joined again all left
  * columns that the join has. */
@@ -163,7 +181,7 @@ static void copy_reads(const struct join_pass *pass, bool *reads,
 {
     const struct join_partitions *partitions = pass->partitions;
     const struct join_cut *left = &partitions->left;
-    bool again = pass->rest != NULL || pass->to != &partitions->output;
+    bool again = goes_again(pass);
     for (unsigned i = 0; i < count; i++)
         reads[i] = again && i < left->spill.column_count
                        ? left->reads[i]
@@ -195,7 +213,7 @@ static struct join_stream *make_join(const struct join_pass *pass,
     join->right_numbers = pass->right->numbers;
     join->right_any = whole->right_any;
     join->right_null = whole->right_null;
-    join->numbered = true;
+    join->numbered = !pass->partitions->any_order || goes_again(pass);
     join->texts = pass->partitions->texts;
     return join;
 }
@@ -209,11 +227,6 @@ static enum vdbq_status open_join(struct join_stream *join, struct error *error)
         join_view_init(&join->left, join->head.inputs[0], error);
     return status == VDBQ_OK ? join_begin(join, error) : status;
 }
-
-/* The steps that the streams of a pass say they are. */
-struct pass_steps {
-    struct step join, left; /* of the pass, and its left input */
-};
 
 /* The pass's own steps: they differ from the plan's by kind and columns. */
 static struct pass_steps make_steps(const struct join_pass *pass)
@@ -231,28 +244,61 @@ static struct pass_steps make_steps(const struct join_pass *pass)
     return steps;
 }
 
+/* Opens the streams of a pass. */
+static enum vdbq_status open_pass(struct join_passing *passing,
+                                  struct error *error)
+{
+    struct stream *left = NULL;
+    passing->steps = make_steps(&passing->pass);
+    passing->join = make_join(&passing->pass, &passing->steps.join);
+    if (passing->join == NULL)
+        return error_no_memory(error);
+    passing->pass.partitions->passes++;
+    enum vdbq_status status =
+        rows_open(&passing->pass, &passing->steps.left, &left, error);
+    if (passing->join->head.inputs != NULL)
+        passing->join->head.inputs[0] = left;
+    else
+        stream_close(left);
+    return status == VDBQ_OK ? open_join(passing->join, error) : status;
+}
+
+enum vdbq_status join_pass_open(const struct join_pass *pass,
+                                struct join_passing **passing,
+                                struct error *error)
+{
+    assert(pass->to != NULL);
+    *passing = memory_zeroed(1, sizeof **passing);
+    if (*passing == NULL)
+        return error_no_memory(error);
+    (*passing)->pass = *pass;
+    return open_pass(*passing, error);
+}
+
+void join_pass_close(struct join_passing *passing)
+{
+    if (passing == NULL)
+        return;
+    if (passing->join != NULL) {
+        passing->join->right = (struct row_set){ 0 }; /* it is the caller's */
+        stream_close(&passing->join->head);
+    }
+    memory_release(passing->rows[0]);
+    memory_release(passing->rows[1]);
+    memory_release(passing);
+}
+
 enum vdbq_status join_pass_run(const struct join_pass *pass,
                                struct error *error)
 {
-    assert(pass->to != NULL || pass->rest != NULL);
-    const struct pass_steps steps = make_steps(pass);
-    struct giving giving = { .pass = pass,
-                             .join = make_join(pass, &steps.join) };
-    struct stream *left = NULL;
-    enum vdbq_status status = VDBQ_OK;
-    if (giving.join == NULL)
-        return error_no_memory(error);
-    pass->partitions->passes++;
-    status = rows_open(pass, &steps.left, &left, error);
-    if (giving.join->head.inputs != NULL)
-        giving.join->head.inputs[0] = left;
-    else
-        stream_close(left);
-    if (status == VDBQ_OK)
-        status = open_join(giving.join, error);
-    if (status == VDBQ_OK)
-        status = give_all(&giving, error);
-    giving.join->right = (struct row_set){ 0 }; /* it is the caller's */
-    stream_close(&giving.join->head);
+    struct join_passing *passing;
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = join_pass_open(pass, &passing, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = join_pass_batch(passing, &batch, error);
+        if (status == VDBQ_OK && batch.rows > 0)
+            status = add(passing, pass->to, NULL, batch.rows, error);
+    }
+    join_pass_close(passing);
     return status;
 }

@@ -27,15 +27,6 @@ enum {
     REST_BLOCK = 64 << 10
 };
 
-/* A partition that is being joined. */
-struct partition_joining {
-    struct join_partitions *partitions; /* of the join */
-    struct spill_range left;            /* all of them             */
-    struct spill_range rest;            /* without a partner so far */
-    unsigned rests;                     /* that were made          */
-    struct join_block block;            /* right rows              */
-};
-
 /* The kind of the whole join. */
 static enum join_kind kind_of(const struct join_partitions *partitions)
 {
@@ -50,34 +41,45 @@ static bool gives_right(enum join_kind kind)
 
 /* --------------------------------------------------------------- passes -- */
 
-/* A pass whose rows go out. */
-static enum vdbq_status give(const struct partition_joining *partition,
-                             enum join_kind kind,
-                             const struct spill_range *left,
-                             struct error *error)
+/* Runs a pass whose rows go out: into the file or, in any order, while they are
+ * asked for. */
+static enum vdbq_status give_pass(struct join_partitions *partitions,
+                                  const struct join_pass *pass,
+                                  struct error *error)
 {
-    struct spill *output = &partition->partitions->output;
-    if (left->rows == 0 && !gives_right(kind))
-        return VDBQ_OK;
+    struct spill *output = &partitions->output;
+    assert(pass->to == output && partitions->giving == NULL);
+    if (partitions->any_order)
+        return join_pass_open(pass, &partitions->giving, error);
     enum vdbq_status status = spill_partition_add(output, error);
     if (status == VDBQ_OK)
-        status = join_pass_run(
-            &(struct join_pass){ .partitions = partition->partitions,
-                                 .kind = kind,
-                                 .left = *left,
-                                 .right = &partition->block,
-                                 .to = output },
-            error);
+        status = join_pass_run(pass, error);
     return status == VDBQ_OK ? spill_partition_end(
                output, (unsigned)output->partitions.count - 1, error)
                              : status;
 }
 
+/* The same of some left rows with the right ones that are at hand. */
+static enum vdbq_status give(struct join_partitions *partitions,
+                             enum join_kind kind,
+                             const struct spill_range *left,
+                             struct error *error)
+{
+    if (left->rows == 0 && !gives_right(kind))
+        return VDBQ_OK;
+    return give_pass(partitions,
+                     &(struct join_pass){ .partitions = partitions,
+                                          .kind = kind,
+                                          .left = *left,
+                                          .right = &partitions->partition.block,
+                                          .to = &partitions->output },
+                     error);
+}
+
 /* Makes an empty rest. */
-static enum vdbq_status make_rest(const struct partition_joining *partition,
+static enum vdbq_status make_rest(const struct join_partitions *partitions,
                                   struct spill *rest, struct error *error)
 {
-    const struct join_partitions *partitions = partition->partitions;
     const struct spill *left = &partitions->left.spill;
     spill_finish(rest);
     return spill_init(
@@ -95,90 +97,83 @@ static enum vdbq_status make_rest(const struct partition_joining *partition,
         error);
 }
 
+/* The rest that comes next. */
+static struct spill *next_rest(struct join_partitions *partitions)
+{
+    return &partitions->rest[partitions->partition.rests % 2];
+}
+
+/* What comes behind a block. */
+static enum join_turn behind_block(const struct join_partition *partition)
+{
+    return partition->reader.rows_left > 0 ? JOIN_TURN_BLOCK : JOIN_TURN_REST;
+}
+
 /* A pass that leaves the rows without a partner as the rest; JOIN_MARK: others
  * go out. */
-static enum vdbq_status narrow(struct partition_joining *partition,
-                               enum join_kind kind, struct error *error)
+static enum vdbq_status narrow(struct join_partitions *partitions,
+                               struct error *error)
 {
+    struct join_partition *partition = &partitions->partition;
     assert(partition->left.rows > 0 || partition->rest.rows == 0);
-    struct spill *rest = &partition->partitions->rest[partition->rests % 2];
-    struct spill *output = &partition->partitions->output;
-    bool marks = kind == JOIN_MARK;
-    if (partition->rest.rows == 0)
+    struct spill *rest = next_rest(partitions);
+    bool marks = kind_of(partitions) == JOIN_MARK;
+    if (partition->rest.rows == 0) {
+        partition->turn = behind_block(partition);
         return VDBQ_OK;
-    enum vdbq_status status = make_rest(partition, rest, error);
-    if (status == VDBQ_OK && marks)
-        status = spill_partition_add(output, error);
-    if (status == VDBQ_OK)
-        status = join_pass_run(
-            &(struct join_pass){ .partitions = partition->partitions,
-                                 .kind = kind,
-                                 .left = partition->rest,
-                                 .right = &partition->block,
-                                 .to = marks ? output : rest,
-                                 .rest = marks ? rest : NULL },
-            error);
-    if (status == VDBQ_OK && marks)
-        status = spill_partition_end(
-            output, (unsigned)output->partitions.count - 1, error);
-    if (status == VDBQ_OK)
-        status = spill_end(rest, error);
+    }
+    partition->turn = JOIN_TURN_NARROWED;
+    const struct join_pass pass = { .partitions = partitions,
+                                    .kind = marks ? JOIN_MARK : JOIN_ANTI,
+                                    .left = partition->rest,
+                                    .right = &partition->block,
+                                    .to = marks ? &partitions->output : rest,
+                                    .rest = marks ? rest : NULL };
+    enum vdbq_status status = make_rest(partitions, rest, error);
+    if (status != VDBQ_OK)
+        return status;
+    return marks ? give_pass(partitions, &pass, error)
+                 : join_pass_run(&pass, error);
+}
+
+/* All of the new rest are there. */
+static enum vdbq_status end_rest(struct join_partitions *partitions,
+                                 struct error *error)
+{
+    struct join_partition *partition = &partitions->partition;
+    struct spill *rest = next_rest(partitions);
+    enum vdbq_status status = spill_end(rest, error);
     partition->rests++;
+    partition->turn = behind_block(partition);
     partition->rest = (struct spill_range){
         .spill = rest, .rows = status == VDBQ_OK ? spill_rows(rest, 0) : 0
     };
     return status;
 }
 
-/* The passes with a block of several. */
-static enum vdbq_status join_block(struct partition_joining *partition,
-                                   struct error *error)
-{
-    assert(partition->partitions->block_rows > 0);
-    enum join_kind kind = kind_of(partition->partitions);
-    enum vdbq_status status = VDBQ_OK;
-    if (kind == JOIN_INNER || kind == JOIN_LEFT)
-        status = give(partition, JOIN_INNER, &partition->left, error);
-    if (gives_right(kind))
-        status = give(partition, JOIN_RIGHT, &partition->left, error);
-    if (kind == JOIN_SEMI)
-        status = give(partition, JOIN_SEMI, &partition->rest, error);
-    if (status != VDBQ_OK || kind == JOIN_INNER || kind == JOIN_RIGHT)
-        return status;
-    return narrow(partition, kind == JOIN_MARK ? JOIN_MARK : JOIN_ANTI, error);
-}
-
 /* What is done with the rest, when there are no right rows any more. */
-static enum vdbq_status join_rest(struct partition_joining *partition,
+static enum vdbq_status join_rest(struct join_partitions *partitions,
                                   struct error *error)
 {
-    enum join_kind kind = kind_of(partition->partitions);
+    struct join_partition *partition = &partitions->partition;
+    enum join_kind kind = kind_of(partitions);
     partition->block.rows.rows = 0;
+    partition->turn = JOIN_TURN_END;
     if (kind == JOIN_LEFT || kind == JOIN_FULL)
-        return give(partition, JOIN_LEFT, &partition->rest, error);
+        return give(partitions, JOIN_LEFT, &partition->rest, error);
     return kind == JOIN_ANTI || kind == JOIN_MARK
-               ? give(partition, kind, &partition->rest, error)
+               ? give(partitions, kind, &partition->rest, error)
                : VDBQ_OK;
 }
 
 /* --------------------------------------------------------------- blocks -- */
 
-/* An empty block, with the dictionaries of the right side. */
-static enum vdbq_status open_block(struct partition_joining *partition,
-                                   struct error *error)
-{
-    const struct row_set *right = &partition->partitions->join->right;
-    const struct spill *spill = &partition->partitions->right.spill;
-    return row_set_init_like(&partition->block.rows, spill->columns,
-                             spill->column_count, right, error);
-}
-
 /* Adds rows to a block. */
-static enum vdbq_status add_rows(struct partition_joining *partition,
+static enum vdbq_status add_rows(struct join_partitions *partitions,
                                  const struct vdbq_batch *batch,
                                  struct error *error)
 {
-    struct join_block *block = &partition->block;
+    struct join_block *block = &partitions->partition.block;
     uint64_t first = block->rows.rows, rows = first + batch->rows;
     assert(first <= block->room);
     const uint64_t *from = batch->column[batch->columns].values;
@@ -193,48 +188,131 @@ static enum vdbq_status add_rows(struct partition_joining *partition,
     }
     for (uint64_t i = 0; i < batch->rows; i++)
         block->numbers[first + i] = from[i];
-    return row_set_append(&block->rows, batch,
-                          partition->partitions->join->threads, error);
+    return row_set_append(&block->rows, batch, partitions->join->threads,
+                          error);
 }
 
 /* Takes as many right rows to hand as there is room for, and some more. */
-static enum vdbq_status fill_block(struct partition_joining *partition,
-                                   struct spill_reader *reader,
+static enum vdbq_status fill_block(struct join_partitions *partitions,
                                    struct error *error)
 {
-    uint64_t most = partition->partitions->block_rows;
-    uint64_t some = partition->partitions->right.spill.block_rows;
+    uint64_t some = partitions->right.spill.block_rows;
     enum vdbq_status status = VDBQ_OK;
-    struct row_set *rows = &partition->block.rows;
+    struct spill_reader *reader = &partitions->partition.reader;
+    struct row_set *rows = &partitions->partition.block.rows;
     rows->rows = 0;
     do {
         struct vdbq_batch batch;
         status = spill_read(reader, &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
-            status = add_rows(partition, &batch, error);
+            status = add_rows(partitions, &batch, error);
         if (status == VDBQ_OK)
             status = stop_pause(error);
     } while (status == VDBQ_OK && reader->rows_left > 0
-             && rows->rows + some <= most);
+             && rows->rows + some <= partitions->block_rows);
     return status;
 }
 
-/* Joins all blocks of a partition. */
-static enum vdbq_status join_blocks(struct partition_joining *partition,
-                                    struct spill_reader *reader,
-                                    struct error *error)
+/* The pairs with a block of several. */
+static enum vdbq_status give_pairs(struct join_partitions *partitions,
+                                   struct error *error)
 {
-    enum vdbq_status status = fill_block(partition, reader, error);
-    if (status == VDBQ_OK && reader->rows_left == 0)
-        return give(partition, kind_of(partition->partitions), &partition->left,
-                    error);
-    while (status == VDBQ_OK) {
-        status = join_block(partition, error);
-        if (status != VDBQ_OK || reader->rows_left == 0)
-            break;
-        status = fill_block(partition, reader, error);
+    const struct join_partition *partition = &partitions->partition;
+    enum join_kind kind = kind_of(partitions);
+    assert(partitions->block_rows > 0);
+    if (kind == JOIN_INNER || kind == JOIN_LEFT)
+        return give(partitions, JOIN_INNER, &partition->left, error);
+    if (gives_right(kind))
+        return give(partitions, JOIN_RIGHT, &partition->left, error);
+    return kind == JOIN_SEMI
+               ? give(partitions, JOIN_SEMI, &partition->rest, error)
+               : VDBQ_OK;
+}
+
+/* Takes the next block; where it is all right rows of the partition, one pass joins
+ * them. */
+static enum vdbq_status join_block(struct join_partitions *partitions,
+                                   struct error *error)
+{
+    struct join_partition *partition = &partitions->partition;
+    enum join_kind kind = kind_of(partitions);
+    uint64_t rows =
+        spill_rows(&partitions->right.spill, partition->reader.partition);
+    bool first = partition->reader.rows_left == rows;
+    enum vdbq_status status = fill_block(partitions, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (first && partition->reader.rows_left == 0) {
+        partition->turn = JOIN_TURN_END;
+        return give(partitions, kind, &partition->left, error);
     }
-    return status == VDBQ_OK ? join_rest(partition, error) : status;
+    partition->turn = kind == JOIN_INNER || kind == JOIN_RIGHT
+                          ? behind_block(partition)
+                          : JOIN_TURN_NARROW;
+    return give_pairs(partitions, error);
+}
+
+/* ----------------------------------------------------------- partitions -- */
+
+/* Whether nothing comes of a partition, whose left rows these are. */
+static bool gives_none(const struct join_partitions *partitions,
+                       const struct spill_range *left)
+{
+    enum join_kind kind = kind_of(partitions);
+    if (left->rows == 0)
+        return !gives_right(kind);
+    return spill_rows(&partitions->right.spill, left->partition) == 0
+           && (kind == JOIN_INNER || kind == JOIN_RIGHT || kind == JOIN_SEMI);
+}
+
+/* Begins to join a partition, which close_partition() ends. */
+static enum vdbq_status open_partition(struct join_partitions *partitions,
+                                       const struct spill_range *left,
+                                       struct error *error)
+{
+    struct join_partition *partition = &partitions->partition;
+    const struct spill *right = &partitions->right.spill;
+    assert(partition->turn == JOIN_TURN_END);
+    *partition = (struct join_partition){ .left = *left, .rest = *left };
+    if (gives_none(partitions, left))
+        return VDBQ_OK;
+    partition->turn = JOIN_TURN_BLOCK;
+    enum vdbq_status status =
+        row_set_init_like(&partition->block.rows, right->columns,
+                          right->column_count, &partitions->join->right, error);
+    return status == VDBQ_OK ? spill_reader_init(
+               &partition->reader,
+               &(struct spill_range){ .spill = right,
+                                      .partition = left->partition,
+                                      .rows =
+                                          spill_rows(right, left->partition) },
+               error)
+                             : status;
+}
+
+static void close_partition(struct join_partitions *partitions)
+{
+    struct join_partition *partition = &partitions->partition;
+    spill_reader_finish(&partition->reader);
+    row_set_finish(&partition->block.rows);
+    memory_release(partition->block.numbers);
+    *partition = (struct join_partition){ 0 };
+}
+
+/* Does what comes next of the partition. */
+static enum vdbq_status take_turn(struct join_partitions *partitions,
+                                  struct error *error)
+{
+    switch (partitions->partition.turn) {
+    case JOIN_TURN_BLOCK:
+        return join_block(partitions, error);
+    case JOIN_TURN_NARROW:
+        return narrow(partitions, error);
+    case JOIN_TURN_NARROWED:
+        return end_rest(partitions, error);
+    default:
+        return join_rest(partitions, error);
+    }
 }
 
 /* Joins one partition, in blocks where the right rows are too many. */
@@ -242,30 +320,68 @@ static enum vdbq_status join_partition(struct join_partitions *partitions,
                                        const struct spill_range *left,
                                        struct error *error)
 {
-    struct partition_joining partition = { .partitions = partitions,
-                                           .left = *left,
-                                           .rest = *left };
-    struct spill *right = &partitions->right.spill;
-    struct spill_range range = { .spill = right,
-                                 .partition = left->partition,
-                                 .rows = spill_rows(right, left->partition) };
-    struct spill_reader reader = { 0 };
-    if (range.rows == 0
-        && (kind_of(partitions) == JOIN_INNER
-            || kind_of(partitions) == JOIN_RIGHT
-            || kind_of(partitions) == JOIN_SEMI))
-        return VDBQ_OK;
-    if (left->rows == 0 && !gives_right(kind_of(partitions)))
-        return VDBQ_OK;
-    enum vdbq_status status = open_block(&partition, error);
-    if (status == VDBQ_OK)
-        status = spill_reader_init(&reader, &range, error);
-    if (status == VDBQ_OK)
-        status = join_blocks(&partition, &reader, error);
-    spill_reader_finish(&reader);
-    row_set_finish(&partition.block.rows);
-    memory_release(partition.block.numbers);
+    enum vdbq_status status = open_partition(partitions, left, error);
+    while (status == VDBQ_OK && partitions->partition.turn != JOIN_TURN_END)
+        status = take_turn(partitions, error);
+    close_partition(partitions);
     return status;
+}
+
+/* All left rows of a partition. */
+static struct spill_range left_rows(const struct join_partitions *partitions,
+                                    unsigned partition)
+{
+    const struct spill *left = &partitions->left.spill;
+    return (struct spill_range){ .spill = left,
+                                 .partition = partition,
+                                 .rows = spill_rows(left, partition) };
+}
+
+/* ------------------------------------------------------------ any order -- */
+
+/* Goes on to what gives rows next; false: there is nothing. */
+static bool go_on(struct join_partitions *partitions, enum vdbq_status *status,
+                  struct error *error)
+{
+    if (partitions->partition.turn != JOIN_TURN_END) {
+        *status = take_turn(partitions, error);
+        return true;
+    }
+    close_partition(partitions);
+    if (partitions->next == partitions->count)
+        return false;
+    struct spill_range left = left_rows(partitions, partitions->next++);
+    *status = open_partition(partitions, &left, error);
+    return true;
+}
+
+enum vdbq_status join_passes_batch(struct join_partitions *partitions,
+                                   struct vdbq_batch *batch,
+                                   struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    batch->rows = 0;
+    while (status == VDBQ_OK && batch->rows == 0) {
+        status = stop_pause(error);
+        if (status != VDBQ_OK)
+            break;
+        if (partitions->giving == NULL && !go_on(partitions, &status, error))
+            break;
+        if (status == VDBQ_OK && partitions->giving != NULL)
+            status = join_pass_batch(partitions->giving, batch, error);
+        if (status == VDBQ_OK && batch->rows == 0) {
+            join_pass_close(partitions->giving);
+            partitions->giving = NULL;
+        }
+    }
+    return status;
+}
+
+void join_passes_finish(struct join_partitions *partitions)
+{
+    join_pass_close(partitions->giving);
+    close_partition(partitions);
+    partitions->giving = NULL;
 }
 
 /* ------------------------------------------------------------------ run -- */
@@ -289,9 +405,7 @@ static enum vdbq_status open_output(struct join_partitions *partitions,
                                     struct error *error)
 {
     struct stream *head = &partitions->join->head;
-    uint64_t bytes = partitions->share_bytes / 2;
-    if (!partitions->any_order) /* else one is read after the other */
-        bytes /= passes_most(partitions);
+    uint64_t bytes = partitions->share_bytes / 2 / passes_most(partitions);
     bytes = bytes > BLOCK_MIN ? bytes : BLOCK_MIN;
     spill_finish(&partitions->output);
     return spill_init(
@@ -301,7 +415,6 @@ static enum vdbq_status open_output(struct join_partitions *partitions,
                                 .columns = head->step->columns,
                                 .column_count = head->step->column_count,
                                 .reads = head->reads,
-                                .plain = partitions->any_order,
                                 .block_bytes =
                                     bytes < BLOCK_MAX ? bytes : BLOCK_MAX },
         error);
@@ -347,17 +460,14 @@ static enum vdbq_status join_next_left(struct join_partitions *partitions,
 enum vdbq_status join_passes_run(struct join_partitions *partitions,
                                  struct error *error)
 {
+    assert(!partitions->any_order);
     enum vdbq_status status = open_output(partitions, error);
     if (all_pair(partitions))
         status = status == VDBQ_OK ? join_next_left(partitions, error) : status;
     else
-        for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++)
-            status = join_partition(
-                partitions,
-                &(struct spill_range){
-                    .spill = &partitions->left.spill,
-                    .partition = i,
-                    .rows = spill_rows(&partitions->left.spill, i) },
-                error);
+        for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++) {
+            struct spill_range left = left_rows(partitions, i);
+            status = join_partition(partitions, &left, error);
+        }
     return status == VDBQ_OK ? spill_end(&partitions->output, error) : status;
 }
