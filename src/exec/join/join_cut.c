@@ -7,14 +7,13 @@
 #include "exec/join/join_partitions.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/paged.h"
 #include "base/threads/stop.h"
 #include "exec/dictionary/dictionary_table.h"
 #include "exec/rows/row_index.h"
 
-enum { CUT_ROWS = 1 << 15 }; /* that are cut at once */
+enum { HASHES = 1 << 10 }; /* that are made at once */
 
 enum vdbq_status join_cut_init(struct join_partitions *partitions,
                                struct join_cut *cut, unsigned input,
@@ -23,6 +22,7 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
     struct stream *head = &partitions->join->head;
     const struct stream *from = head->inputs[input];
     const struct step_join *step = &head->step->join;
+    cut->partitions = partitions;
     cut->keys = input == 0 ? &step->left_keys : &step->right_keys;
     /* the input is closed before its rows are read again */
     cut->reads = stream_copy_reads(from);
@@ -32,7 +32,7 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
                                            from->step->column_count, error);
     if (status != VDBQ_OK)
         return status;
-    return spill_init(
+    status = spill_init(
         &cut->spill,
         &(struct spill_params){ .files = head->params->files,
                                 .memory = &head->memory,
@@ -43,10 +43,14 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
                                 .partitions = partitions->count,
                                 .block_bytes = partitions->block_bytes },
         error);
+    return status == VDBQ_OK ? spill_parts_init(
+               &cut->parts, &cut->spill, partitions->join->threads, error)
+                             : status;
 }
 
 void join_cut_finish(struct join_cut *cut)
 {
+    spill_parts_finish(&cut->parts);
     spill_finish(&cut->spill);
     row_set_view_finish(&cut->rows);
     memory_release((void *)cut->reads);
@@ -65,7 +69,8 @@ enum vdbq_status join_cut_make_texts(struct join_partitions *partitions,
             continue;
         partitions->texts[i] = dictionary_translate(
             from->dictionary, to->dictionary, join->threads);
-        partitions->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
+        partitions->numbers[i] = memory_zeroed(
+            spill_parts_room(&partitions->left.parts), sizeof(uint32_t));
         if (partitions->texts[i] == NULL || partitions->numbers[i] == NULL)
             return stop_or_no_memory(error);
     }
@@ -84,15 +89,7 @@ enum vdbq_status join_cut_make_room(struct join_partitions *partitions,
     partitions->keys = memory_zeroed(keys, sizeof *partitions->keys);
     partitions->texts = memory_zeroed(keys, sizeof *partitions->texts);
     partitions->numbers = memory_zeroed(keys, sizeof *partitions->numbers);
-    partitions->rows = memory_zeroed(CUT_ROWS, sizeof *partitions->rows);
-    partitions->rows_from =
-        memory_zeroed(JOIN_PARTITIONS_MAX + 1, sizeof *partitions->rows_from);
-    partitions->partitions = memory_zeroed(CUT_ROWS, 1);
-    partitions->row_numbers =
-        memory_zeroed(CUT_ROWS, sizeof *partitions->row_numbers);
     return partitions->keys && partitions->texts && partitions->numbers
-                   && partitions->rows && partitions->rows_from
-                   && partitions->partitions && partitions->row_numbers
                ? VDBQ_OK
                : error_no_memory(error);
 }
@@ -104,15 +101,10 @@ void join_cut_end(struct join_partitions *partitions)
         memory_release(partitions->numbers[i]);
     memory_release(partitions->keys);
     memory_release(partitions->numbers);
-    memory_release(partitions->rows);
-    memory_release(partitions->rows_from);
-    memory_release(partitions->partitions);
-    memory_release(partitions->row_numbers);
     partitions->keys = NULL;
     partitions->numbers = NULL;
-    partitions->rows = partitions->rows_from = NULL;
-    partitions->partitions = NULL;
-    partitions->row_numbers = NULL;
+    spill_parts_finish(&partitions->left.parts);
+    spill_parts_finish(&partitions->right.parts);
 }
 
 void join_cut_texts_finish(struct join_partitions *partitions)
@@ -126,81 +118,90 @@ void join_cut_texts_finish(struct join_partitions *partitions)
 
 /* ---------------------------------------------------------------- rows -- */
 
+/* Whether words of a key are those of the other side, by their numbers there. */
+static bool is_translated(const struct join_cut *cut, size_t key)
+{
+    const struct join_partitions *partitions = cut->partitions;
+    return cut == &partitions->left && partitions->texts[key] != NULL;
+}
+
 /* Looks at the keys of the rows at hand. */
 static void look_at_keys(struct join_partitions *partitions,
                          const struct join_cut *cut)
 {
-    assert(cut->rows.rows <= CUT_ROWS);
     const int *columns = VECTOR_ITEMS(cut->keys, int);
     for (size_t i = 0; i < cut->keys->count; i++) {
         partitions->keys[i] = cut->rows.columns[columns[i]];
-        if (cut != &partitions->left || partitions->texts[i] == NULL)
-            continue;
-        const uint32_t *words = partitions->keys[i].values;
-        uint32_t *numbers = partitions->numbers[i];
-        const struct dictionary *from =
-            partitions->join->left.columns[columns[i]].dictionary;
-        const struct dictionary_table table = { partitions->texts[i],
-                                                from != NULL ? from->count
-                                                             : 0 };
-        dictionary_follow(&table, words, cut->rows.rows, numbers);
-        partitions->keys[i].values = numbers;
+        if (is_translated(cut, i))
+            partitions->keys[i].values = partitions->numbers[i];
     }
 }
 
-/* The partition of a row at hand. */
-static unsigned partition_of(const struct join_partitions *partitions,
-                             const struct join_cut *cut, uint64_t row)
+/* Translates the words of a key. */
+static void translate(const struct join_cut *cut, size_t key, uint64_t first,
+                      uint64_t count)
 {
+    const struct join_partitions *partitions = cut->partitions;
+    const struct row_set_column *column =
+        &cut->rows.columns[VECTOR_ITEMS(cut->keys, int)[key]];
+    const struct dictionary *from =
+        partitions->join->left.columns[VECTOR_ITEMS(cut->keys, int)[key]]
+            .dictionary;
+    const struct dictionary_table table = { partitions->texts[key],
+                                            from != NULL ? from->count : 0 };
+    dictionary_follow(&table, (const uint32_t *)column->values + first, count,
+                      partitions->numbers[key] + first);
+}
+
+/* Spreads rows without a partner by their numbers. */
+static void spread_nulls(const struct join_cut *cut, uint64_t first,
+                         uint64_t count, uint8_t *to)
+{
+    const struct join_partitions *partitions = cut->partitions;
     unsigned keys = (unsigned)cut->keys->count;
-    uint64_t hash = cut->count + row;
-    if (keys > 0
-        && (partitions->join->head.step->join.nulls_match
-            || !row_has_null(partitions->keys, keys, row)))
-        hash = row_hash(partitions->keys, keys, row) >> 32;
-    return (unsigned)hash & (partitions->count - 1);
+    bool any = false;
+    for (unsigned i = 0; i < keys; i++)
+        any |= partitions->keys[i].nulls != NULL;
+    if (!any || partitions->join->head.step->join.nulls_match)
+        return;
+    for (uint64_t i = 0; i < count; i++)
+        if (row_has_null(partitions->keys, keys, first + i))
+            to[i] =
+                (uint8_t)((cut->count + first + i) & (partitions->count - 1));
 }
 
-/* Orders the rows at hand by their partitions. */
-static void order_rows(struct join_partitions *partitions,
-                       const struct join_cut *cut)
+/* The partitions of rows at hand. */
+static void find_partitions(const void *context, uint64_t first, uint64_t count,
+                            uint8_t *to)
 {
-    assert(cut->rows.rows <= CUT_ROWS);
-    uint32_t *from = partitions->rows_from;
-    memset(from, 0, (JOIN_PARTITIONS_MAX + 1) * sizeof *from);
-    for (uint64_t i = 0; i < cut->rows.rows; i++) {
-        unsigned partition = partition_of(partitions, cut, i);
-        partitions->partitions[i] = (uint8_t)partition;
-        partitions->row_numbers[i] = cut->count + i;
-        from[partition + 1]++;
+    const struct join_cut *cut = context;
+    const struct join_partitions *partitions = cut->partitions;
+    uint64_t hashes[HASHES];
+    for (size_t i = 0; i < cut->keys->count; i++)
+        if (is_translated(cut, i))
+            translate(cut, i, first, count);
+    for (uint64_t at = 0, some; at < count; at += some) {
+        some = count - at < HASHES ? count - at : HASHES;
+        row_hashes(partitions->keys, (unsigned)cut->keys->count, first + at,
+                   some, hashes);
+        for (uint64_t i = 0; i < some; i++)
+            to[at + i] = (uint8_t)(hashes[i] >> 32 & (partitions->count - 1));
     }
-    for (unsigned i = 0; i < partitions->count; i++)
-        from[i + 1] += from[i];
-    for (uint64_t i = cut->rows.rows; i-- > 0;)
-        partitions->rows[--from[partitions->partitions[i] + 1]] = (uint32_t)i;
+    spread_nulls(cut, first, count, to);
 }
 
 /* Adds the rows at hand to their partitions. */
 static enum vdbq_status cut_rows(struct join_partitions *partitions,
                                  struct join_cut *cut, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
     look_at_keys(partitions, cut);
-    order_rows(partitions, cut);
-    /* from[partition + 1] is now where the partition's rows start. */
-    for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++) {
-        uint64_t first = partitions->rows_from[i + 1];
-        uint64_t end = i + 1 < partitions->count ? partitions->rows_from[i + 2]
-                                                 : cut->rows.rows;
-        assert(first <= end);
-        status =
-            spill_add(&cut->spill, i,
-                      &(struct spill_rows){ .from = &cut->rows,
-                                            .rows = partitions->rows + first,
-                                            .numbers = partitions->row_numbers,
-                                            .count = end - first },
-                      error);
-    }
+    enum vdbq_status status =
+        spill_parts_add(&cut->parts,
+                        &(struct spill_slice){ .from = &cut->rows,
+                                               .number = cut->count,
+                                               .find = find_partitions,
+                                               .context = cut },
+                        error);
     cut->count += cut->rows.rows;
     return status;
 }
@@ -214,7 +215,9 @@ enum vdbq_status join_cut_batch(struct join_partitions *partitions,
     for (uint64_t rows; first < batch->rows && status == VDBQ_OK;
          first += rows) {
         rows = batch->rows - first;
-        rows = rows < CUT_ROWS ? rows : CUT_ROWS;
+        rows = rows < spill_parts_room(&cut->parts)
+                   ? rows
+                   : spill_parts_room(&cut->parts);
         row_set_view(&cut->rows, batch, first, rows);
         status = cut_rows(partitions, cut, error);
         if (status == VDBQ_OK)

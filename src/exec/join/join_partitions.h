@@ -25,7 +25,7 @@
 #define VDBQ_EXEC_JOIN_PARTITIONS_H
 
 #include "exec/join/join.h"
-#include "exec/rows/spill.h"
+#include "exec/rows/spill_parts.h"
 
 /* Of the number of a right row that stands alone: behind all left rows. */
 #define JOIN_ALONE (UINT64_C(1) << 63)
@@ -47,12 +47,12 @@ enum vdbq_status join_right_ended(struct join_stream *join,
 
 /* ------------------------------------------------------------- the cut -- */
 
-enum { JOIN_PARTITIONS_MAX = 256 };
-
 /* A side that is cut. */
 struct join_cut {
-    struct spill spill;  /* its rows, by partition */
-    struct row_set rows; /* that are cut: a view of a batch               */
+    const struct join_partitions *partitions; /* of the join */
+    struct spill spill;                       /* its rows, by partition */
+    struct spill_parts parts;                 /* puts them there */
+    struct row_set rows;       /* that are cut: a view of a batch          */
     const struct vector *keys; /* of int: its columns                       */
     uint64_t count;    /* rows so far: the next one's number            */
     const bool *reads; /* of each column, owned                         */
@@ -100,10 +100,6 @@ struct join_partitions {
                               number on the right one; NULL: the same       */
     struct row_set_column *keys; /* of the rows that are cut               */
     uint32_t **numbers; /* ... of a text: its words'                     */
-    uint32_t *rows,
-        *rows_from;        /* by partitions; the first one of each partition */
-    uint8_t *partitions;   /* of each row                                   */
-    uint64_t *row_numbers; /* of a slice's rows */
     struct join_partition partition; /* the one that is being joined        */
     unsigned next;               /* any order: partition behind it          */
     struct join_passing *giving; /* any order: the pass whose rows go out;

@@ -50,17 +50,41 @@ static uint64_t value_bits(const struct row_set_column *key, uint64_t row)
     return ((const uint64_t *)key->values)[row];
 }
 
+/* The same of a value that may be NULL. */
+static uint64_t key_bits(const struct row_set_column *key, uint64_t row)
+{
+    return row_set_is_null(key, row) ? UINT64_MAX : value_bits(key, row);
+}
+
 uint64_t row_hash(const struct row_set_column *keys, unsigned key_count,
                   uint64_t row)
 {
     uint64_t hash = 0;
-    for (unsigned i = 0; i < key_count; i++) {
-        uint64_t bits = row_set_is_null(&keys[i], row)
-                            ? UINT64_MAX
-                            : value_bits(&keys[i], row);
-        hash = hash_mix(hash, bits);
-    }
+    for (unsigned i = 0; i < key_count; i++)
+        hash = hash_mix(hash, key_bits(&keys[i], row));
     return hash_end(hash);
+}
+
+/* Mixes the values of a key into hashes; of whole numbers their bits are values. */
+static void mix_key(const struct row_set_column *key, uint64_t first,
+                    uint64_t rows, uint64_t *hashes)
+{
+    const uint32_t *narrow = (const uint32_t *)key->values + first;
+    bool plain = key->nulls == NULL && key->width == sizeof *narrow
+                 && key->type != VDBQ_FLOAT;
+    for (uint64_t i = 0; i < rows; i++)
+        hashes[i] =
+            hash_mix(hashes[i], plain ? narrow[i] : key_bits(key, first + i));
+}
+
+void row_hashes(const struct row_set_column *keys, unsigned key_count,
+                uint64_t first, uint64_t rows, uint64_t *hashes)
+{
+    memset(hashes, 0, rows * sizeof *hashes);
+    for (unsigned i = 0; i < key_count; i++)
+        mix_key(&keys[i], first, rows, hashes);
+    for (uint64_t i = 0; i < rows; i++)
+        hashes[i] = hash_end(hashes[i]);
 }
 
 bool row_has_null(const struct row_set_column *keys, unsigned key_count,

@@ -143,65 +143,65 @@ static uint64_t block_bytes(const struct spill *spill, uint64_t rows)
 }
 
 /* Puts NULL flags into the block, at `at`; the place behind them. */
-static uint64_t put_flags(const struct spill *spill, uint64_t at,
-                          const uint8_t *nulls, uint64_t rows)
+static uint64_t put_flags(uint8_t *block, uint64_t at, const uint8_t *nulls,
+                          uint64_t rows)
 {
-    memcpy(spill->block + at, nulls, rows);
-    memset(spill->block + at + rows, 0, padded(rows) - rows);
+    memcpy(block + at, nulls, rows);
+    memset(block + at + rows, 0, padded(rows) - rows);
     return at + padded(rows);
 }
 
 /* Puts values into the block, and how wide they are into its head. */
-static uint64_t put_values(const struct spill *spill, uint64_t at,
-                           unsigned column, const void *values, unsigned width,
-                           uint64_t rows)
+static uint64_t put_values(uint8_t *block, uint64_t at, unsigned column,
+                           const void *values, unsigned width, uint64_t rows)
 {
-    unsigned bytes = spill_pack(values, width, rows, spill->block + at);
-    spill->block[column] = (uint8_t)bytes;
+    unsigned bytes = spill_pack(values, width, rows, block + at);
+    block[column] = (uint8_t)bytes;
     return at + spill_pack_size(bytes, rows);
 }
 
 /* Makes the block of a partition's buffer; its size. */
 static uint64_t make_block(const struct spill *spill,
-                           const struct spill_partition *partition)
+                           const struct spill_partition *partition,
+                           uint8_t *block)
 {
     const struct row_set *rows = &partition->buffer;
     uint64_t at = head_bytes(spill);
-    memset(spill->block, 0, at);
+    memset(block, 0, at);
     if (!spill->plain)
-        at = put_values(spill, at, spill->column_count, partition->numbers,
+        at = put_values(block, at, spill->column_count, partition->numbers,
                         sizeof *partition->numbers, rows->rows);
     for (unsigned i = 0; i < spill->column_count; i++) {
         const struct row_set_column *column = &rows->columns[i];
         if (!keeps(spill, i))
             continue;
         at =
-            put_values(spill, at, i, column->values, column->width, rows->rows);
+            put_values(block, at, i, column->values, column->width, rows->rows);
         if (column->nulls == NULL
             || memchr(column->nulls, 1, rows->rows) == NULL)
             continue;
-        spill->block[i] |= SPILL_NULLS;
-        at = put_flags(spill, at, column->nulls, rows->rows);
+        block[i] |= SPILL_NULLS;
+        at = put_flags(block, at, column->nulls, rows->rows);
     }
     return at;
 }
 
-/* Writes the rows of a partition's buffer. */
+/* Writes the rows of a partition's buffer, by a block that is made when it is
+ * NULL. */
 static enum vdbq_status flush(struct spill *spill,
-                              struct spill_partition *partition,
+                              struct spill_partition *partition, uint8_t **made,
                               struct error *error)
 {
     struct spill_block block = { .rows = (uint32_t)partition->buffer.rows };
     if (block.rows == 0)
         return VDBQ_OK;
-    if (spill->block == NULL)
-        spill->block =
-            memory_resize(NULL, block_bytes(spill, spill->block_rows));
-    if (spill->block == NULL)
+    if (*made == NULL)
+        *made = memory_resize(NULL, block_bytes(spill, spill->block_rows));
+    if (*made == NULL)
         return error_no_memory(error);
-    block.size = make_block(spill, partition);
-    enum vdbq_status status = spill_file_append(
-        &spill->file, spill->block, block.size, &block.offset, error);
+    block.size = make_block(spill, partition, *made);
+    enum vdbq_status status = spill_file_append(&spill->file, *made, block.size,
+                                                &block.offset, error);
     if (status == VDBQ_OK && !vector_append(&partition->blocks, &block, 1))
         status = error_no_memory(error);
     partition->buffer.rows = 0;
@@ -212,7 +212,7 @@ enum vdbq_status spill_partition_end(struct spill *spill, unsigned partition,
                                      struct error *error)
 {
     enum vdbq_status status =
-        flush(spill, partition_at(spill, partition), error);
+        flush(spill, partition_at(spill, partition), &spill->block, error);
     partition_finish(partition_at(spill, partition));
     return status;
 }
@@ -264,7 +264,9 @@ static enum vdbq_status add_some(const struct spill *spill,
         return status;
     row_set_pick_part(&picking, partition->buffer.rows, list, count);
     for (uint64_t i = 0; i < count && !spill->plain; i++)
-        partition->numbers[partition->buffer.rows + i] = rows->numbers[list[i]];
+        partition->numbers[partition->buffer.rows + i] =
+            rows->numbers != NULL ? rows->numbers[list[i]]
+                                  : rows->number + list[i];
     partition->buffer.rows += count;
     partition->rows += count;
     return VDBQ_OK;
@@ -281,8 +283,15 @@ static const uint32_t *list_of(const struct spill_rows *rows, uint64_t first,
     return own;
 }
 
-enum vdbq_status spill_add(struct spill *spill, unsigned number,
+enum vdbq_status spill_add(struct spill *spill, unsigned partition,
                            const struct spill_rows *rows, struct error *error)
+{
+    return spill_add_beside(spill, partition, rows, &spill->block, error);
+}
+
+enum vdbq_status spill_add_beside(struct spill *spill, unsigned number,
+                                  const struct spill_rows *rows,
+                                  uint8_t **block, struct error *error)
 {
     struct spill_partition *partition = partition_at(spill, number);
     uint32_t own[LIST_ROWS];
@@ -298,7 +307,7 @@ enum vdbq_status spill_add(struct spill *spill, unsigned number,
         status = add_some(spill, partition, rows, list_of(rows, at, count, own),
                           count, error);
         if (status == VDBQ_OK && partition->buffer.rows == spill->block_rows)
-            status = flush(spill, partition, error);
+            status = flush(spill, partition, block, error);
     }
     return status;
 }

@@ -65,12 +65,18 @@ uint64_t spill_rows(const struct spill *spill, unsigned partition);
 struct spill_rows {
     const struct row_set *from; /* the rows are some of these */
     const uint32_t *rows;       /* their numbers there; NULL: [0, count)      */
-    const uint64_t *numbers;    /* of each row of `from`; NULL: of plain ones */
+    const uint64_t *numbers;    /* of each row of `from`; NULL: consecutive   */
+    uint64_t number;            /* ... from this one of its first row on      */
     uint64_t count;             /* of `rows` */
 };
 /* Adds rows to a partition. */
 enum vdbq_status spill_add(struct spill *spill, unsigned partition,
                            const struct spill_rows *rows, struct error *error);
+/* The same by one of several threads that add to different partitions. `*block` is
+ * what the thread writes, which it makes when it is NULL: to be released. */
+enum vdbq_status spill_add_beside(struct spill *spill, unsigned partition,
+                                  const struct spill_rows *rows,
+                                  uint8_t **block, struct error *error);
 /* Writes what is left of a partition, and frees its memory; nothing may be
  * added to it any more. */
 enum vdbq_status spill_partition_end(struct spill *spill, unsigned partition,

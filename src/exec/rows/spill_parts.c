@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists rows by their partitions, and adds them there: see spill_parts.h. Threads
+ * count the rows of their shares first, which tells where those of each share go in
+ * the list; then they take partitions one by one.
+ */
+#include "exec/rows/spill_parts.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads/stop.h"
+
+/* A row is worth more than one that is only looked at: it is copied, packed and
+ * written. */
+enum { WORTH = 4 };
+
+/* -------------------------------------------------------- init, finish -- */
+
+uint64_t spill_parts_room(const struct spill_parts *parts)
+{
+    return (uint64_t)SPILL_PARTS_ROWS_EACH * parts->threads;
+}
+
+enum vdbq_status spill_parts_init(struct spill_parts *parts,
+                                  struct spill *spill, unsigned threads,
+                                  struct error *error)
+{
+    size_t count = spill->partitions.count;
+    assert(count > 0 && count <= SPILL_PARTS_MAX);
+    threads = threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX;
+    threads = threads < count ? threads : (unsigned)count;
+    *parts = (struct spill_parts){ .spill = spill, .threads = threads };
+    uint64_t room = spill_parts_room(parts);
+    parts->partitions = memory_resize(NULL, room);
+    parts->list = memory_resize(NULL, room * sizeof *parts->list);
+    parts->places = memory_zeroed(count * threads, sizeof *parts->places);
+    parts->blocks = memory_zeroed(threads, sizeof *parts->blocks);
+    return parts->partitions && parts->list && parts->places && parts->blocks
+               ? VDBQ_OK
+               : error_no_memory(error);
+}
+
+void spill_parts_finish(struct spill_parts *parts)
+{
+    for (unsigned i = 0; parts->blocks != NULL && i < parts->threads; i++)
+        memory_release(parts->blocks[i]);
+    memory_release(parts->partitions);
+    memory_release(parts->list);
+    memory_release(parts->places);
+    memory_release(parts->blocks);
+    *parts = (struct spill_parts){ 0 };
+}
+
+/* ---------------------------------------------------------------- list -- */
+
+/* A slice on its way to the partitions. */
+struct parting {
+    const struct spill_parts *parts;
+    const struct spill_slice *slice;
+    unsigned threads;   /* that share the slice                         */
+    atomic_uint next;   /* partition that no thread has taken yet       */
+    atomic_bool failed; /* a thread has                                 */
+    atomic_flag told;   /* ... and `error` is its                       */
+    struct error *error;
+};
+
+/* Where a thread's share of the rows begins. */
+static uint64_t share_start(const struct parting *parting, unsigned share)
+{
+    assert(share <= parting->threads);
+    return parting->slice->from->rows * share / parting->threads;
+}
+
+/* A thread's places, one for each partition. */
+static uint32_t *places_of(const struct parting *parting, unsigned share)
+{
+    assert(share < parting->threads);
+    return parting->parts->places
+           + share * parting->parts->spill->partitions.count;
+}
+
+/* One thread's rows: how many go to each partition. */
+static void count_share(void *context, unsigned share)
+{
+    const struct parting *parting = context;
+    const struct spill_slice *slice = parting->slice;
+    uint8_t *partitions = parting->parts->partitions;
+    uint32_t *counts = places_of(parting, share);
+    uint64_t first = share_start(parting, share);
+    uint64_t end = share_start(parting, share + 1);
+    slice->find(slice->context, first, end - first, partitions + first);
+    for (uint64_t i = first; i < end; i++)
+        counts[partitions[i]]++;
+}
+
+/* Turns counts into places. */
+static void make_places(const struct parting *parting)
+{
+    uint32_t sum = 0;
+    for (unsigned p = 0; p < parting->parts->spill->partitions.count; p++)
+        for (unsigned i = 0; i < parting->threads; i++) {
+            uint32_t *place = places_of(parting, i) + p;
+            uint32_t count = *place;
+            *place = sum;
+            sum += count;
+        }
+    assert(sum == parting->slice->from->rows);
+}
+
+/* One thread's rows: lists them, in their order. Its places are then those of the
+ * thread behind it. */
+static void list_share(void *context, unsigned share)
+{
+    const struct parting *parting = context;
+    const uint8_t *partitions = parting->parts->partitions;
+    uint32_t *places = places_of(parting, share), *list = parting->parts->list;
+    uint64_t end = share_start(parting, share + 1);
+    for (uint64_t i = share_start(parting, share); i < end; i++)
+        list[places[partitions[i]]++] = (uint32_t)i;
+}
+
+/* ----------------------------------------------------------------- add -- */
+
+/* Where the listed rows of a partition end. */
+static uint32_t end_of(const struct parting *parting, unsigned partition)
+{
+    return places_of(parting, parting->threads - 1)[partition];
+}
+
+/* Adds the listed rows of a partition. */
+static enum vdbq_status add_partition(const struct parting *parting,
+                                      unsigned partition, uint8_t **block,
+                                      struct error *error)
+{
+    const struct spill_parts *parts = parting->parts;
+    uint32_t first = partition > 0 ? end_of(parting, partition - 1) : 0;
+    return spill_add_beside(
+        parts->spill, partition,
+        &(struct spill_rows){ .from = parting->slice->from,
+                              .rows = parts->list + first,
+                              .number = parting->slice->number,
+                              .count = end_of(parting, partition) - first },
+        block, error);
+}
+
+/* One thread: adds to partitions, as long as there are any. */
+static void add_share(void *context, unsigned share)
+{
+    struct parting *parting = context;
+    struct error error = { 0 };
+    while (!atomic_load(&parting->failed)) {
+        unsigned partition = atomic_fetch_add(&parting->next, 1);
+        if (partition >= parting->parts->spill->partitions.count)
+            return;
+        if (add_partition(parting, partition, &parting->parts->blocks[share],
+                          &error)
+            == VDBQ_OK)
+            continue;
+        atomic_store(&parting->failed, true);
+        if (!atomic_flag_test_and_set(&parting->told))
+            *parting->error = error;
+    }
+}
+
+enum vdbq_status spill_parts_add(const struct spill_parts *parts,
+                                 const struct spill_slice *slice,
+                                 struct error *error)
+{
+    uint64_t rows = slice->from->rows;
+    struct parting parting = { .parts = parts,
+                               .slice = slice,
+                               .threads = parallel_threads(parts->threads,
+                                                           rows * WORTH),
+                               .told = ATOMIC_FLAG_INIT,
+                               .error = error };
+    assert(rows <= spill_parts_room(parts));
+    memset(parts->places, 0,
+           parts->spill->partitions.count * parting.threads
+               * sizeof *parts->places);
+    parallel_run(parting.threads, count_share, &parting);
+    make_places(&parting);
+    parallel_run(parting.threads, list_share, &parting);
+    parallel_run(parting.threads, add_share, &parting);
+    return atomic_load(&parting.failed) ? error->status : VDBQ_OK;
+}
