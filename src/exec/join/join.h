@@ -159,8 +159,9 @@ struct join_stream {
     /* NULL: the right rows are all at hand */
     struct join_partitions *partitions;
     /* Of a pass over a partition (join_partitions.h), whose left rows have
-     * numbers behind their columns: */
+     * numbers behind their columns if somebody sees the order: */
     bool numbered;
+    bool copies; /* rows are in `output`, also those that are as they came   */
     uint32_t *const *texts; /* of each key, what translates left words   */
     const uint64_t *left_numbers;  /* of the rows at hand                   */
     uint64_t failed_left;          /* ... of which one failed: its number   */

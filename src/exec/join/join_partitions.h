@@ -11,6 +11,7 @@
  *
  *     join_partitions.c   memory that is counted, what goes in and out
  *     join_cut.c     the cut
+ *     join_gather.h  rows that come back, several blocks at once
  *     join_pass.c    a pass: a join stream over rows of files
  *     join_passes.c  which passes the kind of a join takes
  *     join_merge.c   their rows in order, where somebody sees it
@@ -25,6 +26,7 @@
 #define VDBQ_EXEC_JOIN_PARTITIONS_H
 
 #include "exec/join/join.h"
+#include "exec/join/join_gather.h"
 #include "exec/rows/spill_parts.h"
 
 /* Of the number of a right row that stands alone: behind all left rows. */
@@ -76,12 +78,12 @@ enum join_turn {
 
 /* A partition that is being joined. */
 struct join_partition {
-    enum join_turn turn;        /* what comes next                        */
-    struct spill_range left;    /* all its left rows                      */
-    struct spill_range rest;    /* ... without a partner so far           */
-    unsigned rests;             /* that were made                         */
-    struct join_block block;    /* right rows                             */
-    struct spill_reader reader; /* of those that come behind them         */
+    enum join_turn turn;      /* what comes next                        */
+    struct spill_range left;  /* all its left rows                      */
+    struct spill_range rest;  /* ... without a partner so far           */
+    unsigned rests;           /* that were made                         */
+    struct join_block block;  /* right rows                             */
+    struct join_gather right; /* reads those that come behind them      */
 };
 
 struct join_merge;

@@ -13,15 +13,34 @@
 
 struct rows_stream {
     struct stream head;               /* first */
-    struct spill_reader reader;       /* of the pass's left rows */
+    struct join_gather gather;        /* of the pass's left rows */
+    struct row_set rows;              /* of several blocks, with numbers     */
+    struct step_column *columns;      /* of these rows, owned                */
+    struct vdbq_vector *vectors;      /* likewise                            */
     const struct row_set *dictionary; /* has those of the columns */
 };
 
-/* The left input of a pass: rows that come back from the disk. */
+/* The left input of a pass: rows that come back from the disk, blocks one behind the
+ * other. Behind the columns stand the numbers, if they have some. */
 static enum vdbq_status
 rows_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
-    return spill_read(&((struct rows_stream *)stream)->reader, batch, error);
+    struct rows_stream *from = (struct rows_stream *)stream;
+    const struct batches *batches = &from->gather.batches;
+    enum vdbq_status status =
+        join_gather_read(&from->gather, UINT64_MAX, error);
+    if (status != VDBQ_OK || batches->count == 0)
+        return status;
+    batch->rows = batches_rows(batches);
+    batch->column = batches->batch[0].column;
+    if (batches->count == 1)
+        return VDBQ_OK;
+    from->rows.rows = 0;
+    status =
+        row_set_append_all(&from->rows, batches, from->gather.threads, error);
+    row_set_vectors(&from->rows, 0, from->vectors);
+    batch->column = from->vectors;
+    return status;
 }
 
 /* The dictionaries of the whole join's left side. */
@@ -36,12 +55,33 @@ static struct dictionary *rows_dictionary(const struct stream *stream,
 /* Frees the reader; the spilled rows stay. */
 static void rows_close(struct stream *stream)
 {
-    spill_reader_finish(&((struct rows_stream *)stream)->reader);
+    struct rows_stream *from = (struct rows_stream *)stream;
+    join_gather_finish(&from->gather);
+    row_set_finish(&from->rows);
+    memory_release(from->columns);
+    memory_release(from->vectors);
 }
 
 static const struct stream_calls rows_calls = { .batch = rows_batch,
                                                 .dictionary = rows_dictionary,
                                                 .close = rows_close };
+
+/* Makes the row set that blocks are put together in. */
+static enum vdbq_status make_rows(struct rows_stream *from,
+                                  const struct step *step, bool plain,
+                                  struct error *error)
+{
+    size_t count = step->column_count + (plain ? 0 : (size_t)1);
+    from->columns = memory_zeroed(count, sizeof *from->columns);
+    from->vectors = memory_zeroed(count, sizeof *from->vectors);
+    if (from->columns == NULL || from->vectors == NULL)
+        return error_no_memory(error);
+    memcpy(from->columns, step->columns,
+           step->column_count * sizeof *from->columns);
+    if (!plain)
+        from->columns[step->column_count].type = VDBQ_BIGINT;
+    return row_set_init(&from->rows, from->columns, (unsigned)count, error);
+}
 
 /* `step` has the columns, and no inputs. */
 static enum vdbq_status rows_open(const struct join_pass *pass,
@@ -60,7 +100,11 @@ static enum vdbq_status rows_open(const struct join_pass *pass,
                                   .rescans = true };
     made->dictionary = &join->left;
     *stream = &made->head;
-    return spill_reader_init(&made->reader, &pass->left, error);
+    enum vdbq_status status =
+        make_rows(made, step, pass->left.spill->plain, error);
+    return status == VDBQ_OK ? join_gather_init(&made->gather, &pass->left,
+                                                join->threads, error)
+                             : status;
 }
 
 /* ---------------------------------------------------------------- rows -- */
@@ -110,8 +154,8 @@ static bool make_lists(struct join_passing *passing, uint64_t rows)
 static void keep_rows(struct join_stream *join, const uint32_t *list,
                       uint64_t count)
 {
-    assert(count <= join->output.rows && join->numbered);
-    for (uint64_t i = 0; i < count; i++)
+    assert(count <= join->output.rows && join->copies);
+    for (uint64_t i = 0; i < count && join->numbered; i++)
         join->numbers[i] = join->numbers[list[i]];
     row_set_keep(&join->output, list, (uint32_t)count);
 }
@@ -213,7 +257,8 @@ static struct join_stream *make_join(const struct join_pass *pass,
     join->right_numbers = pass->right->numbers;
     join->right_any = whole->right_any;
     join->right_null = whole->right_null;
-    join->numbered = !pass->partitions->any_order || goes_again(pass);
+    join->numbered = !pass->partitions->any_order;
+    join->copies = join->numbered || goes_again(pass);
     join->texts = pass->partitions->texts;
     return join;
 }

@@ -17,6 +17,7 @@
 #include "exec/join/join_partitions.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     LEFT_FIRST = 16,     /* left rows at first, where they come a few at a
@@ -106,7 +107,7 @@ static struct spill *next_rest(struct join_partitions *partitions)
 /* What comes behind a block. */
 static enum join_turn behind_block(const struct join_partition *partition)
 {
-    return partition->reader.rows_left > 0 ? JOIN_TURN_BLOCK : JOIN_TURN_REST;
+    return partition->right.rest.rows > 0 ? JOIN_TURN_BLOCK : JOIN_TURN_REST;
 }
 
 /* A pass that leaves the rows without a partner as the rest; JOIN_MARK: others
@@ -168,15 +169,12 @@ static enum vdbq_status join_rest(struct join_partitions *partitions,
 
 /* --------------------------------------------------------------- blocks -- */
 
-/* Adds rows to a block. */
-static enum vdbq_status add_rows(struct join_partitions *partitions,
-                                 const struct vdbq_batch *batch,
-                                 struct error *error)
+/* Adds the numbers of rows to those of a block. */
+static enum vdbq_status add_numbers(struct join_block *block,
+                                    const struct batches *batches,
+                                    struct error *error)
 {
-    struct join_block *block = &partitions->partition.block;
-    uint64_t first = block->rows.rows, rows = first + batch->rows;
-    assert(first <= block->room);
-    const uint64_t *from = batch->column[batch->columns].values;
+    uint64_t at = block->rows.rows, rows = at + batches_rows(batches);
     if (rows > block->room) {
         uint64_t room = rows + rows / 2;
         uint64_t *numbers =
@@ -186,10 +184,28 @@ static enum vdbq_status add_rows(struct join_partitions *partitions,
         block->numbers = numbers;
         block->room = room;
     }
-    for (uint64_t i = 0; i < batch->rows; i++)
-        block->numbers[first + i] = from[i];
-    return row_set_append(&block->rows, batch, partitions->join->threads,
-                          error);
+    for (unsigned i = 0; i < batches->count; i++) {
+        const struct vdbq_batch *batch = &batches->batch[i];
+        memcpy(block->numbers + at, batch->column[batch->columns - 1].values,
+               batch->rows * sizeof *block->numbers);
+        at += batch->rows;
+    }
+    assert(at == rows);
+    return VDBQ_OK;
+}
+
+/* Adds rows to the block. */
+static enum vdbq_status add_rows(struct join_partitions *partitions,
+                                 struct error *error)
+{
+    struct join_block *block = &partitions->partition.block;
+    const struct batches *batches = &partitions->partition.right.batches;
+    enum vdbq_status status = VDBQ_OK;
+    if (!partitions->any_order)
+        status = add_numbers(block, batches, error);
+    return status == VDBQ_OK ? row_set_append_all(
+               &block->rows, batches, partitions->join->threads, error)
+                             : status;
 }
 
 /* Takes as many right rows to hand as there is room for, and some more. */
@@ -197,19 +213,21 @@ static enum vdbq_status fill_block(struct join_partitions *partitions,
                                    struct error *error)
 {
     uint64_t some = partitions->right.spill.block_rows;
+    uint64_t most = partitions->block_rows;
     enum vdbq_status status = VDBQ_OK;
-    struct spill_reader *reader = &partitions->partition.reader;
+    struct join_gather *right = &partitions->partition.right;
     struct row_set *rows = &partitions->partition.block.rows;
     rows->rows = 0;
     do {
-        struct vdbq_batch batch;
-        status = spill_read(reader, &batch, error);
-        if (status == VDBQ_OK && batch.rows > 0)
-            status = add_rows(partitions, &batch, error);
+        status = join_gather_read(
+            right, most > rows->rows + some ? most - rows->rows - some : 0,
+            error);
+        if (status == VDBQ_OK)
+            status = add_rows(partitions, error);
         if (status == VDBQ_OK)
             status = stop_pause(error);
-    } while (status == VDBQ_OK && reader->rows_left > 0
-             && rows->rows + some <= partitions->block_rows);
+    } while (status == VDBQ_OK && right->rest.rows > 0
+             && rows->rows + some <= most);
     return status;
 }
 
@@ -237,12 +255,12 @@ static enum vdbq_status join_block(struct join_partitions *partitions,
     struct join_partition *partition = &partitions->partition;
     enum join_kind kind = kind_of(partitions);
     uint64_t rows =
-        spill_rows(&partitions->right.spill, partition->reader.partition);
-    bool first = partition->reader.rows_left == rows;
+        spill_rows(&partitions->right.spill, partition->right.rest.partition);
+    bool first = partition->right.rest.rows == rows;
     enum vdbq_status status = fill_block(partitions, error);
     if (status != VDBQ_OK)
         return status;
-    if (first && partition->reader.rows_left == 0) {
+    if (first && partition->right.rest.rows == 0) {
         partition->turn = JOIN_TURN_END;
         return give(partitions, kind, &partition->left, error);
     }
@@ -277,23 +295,22 @@ static enum vdbq_status open_partition(struct join_partitions *partitions,
     if (gives_none(partitions, left))
         return VDBQ_OK;
     partition->turn = JOIN_TURN_BLOCK;
+    const struct spill_range rows = { .spill = right,
+                                      .partition = left->partition,
+                                      .rows =
+                                          spill_rows(right, left->partition) };
     enum vdbq_status status =
         row_set_init_like(&partition->block.rows, right->columns,
                           right->column_count, &partitions->join->right, error);
-    return status == VDBQ_OK ? spill_reader_init(
-               &partition->reader,
-               &(struct spill_range){ .spill = right,
-                                      .partition = left->partition,
-                                      .rows =
-                                          spill_rows(right, left->partition) },
-               error)
+    return status == VDBQ_OK ? join_gather_init(
+               &partition->right, &rows, partitions->join->threads, error)
                              : status;
 }
 
 static void close_partition(struct join_partitions *partitions)
 {
     struct join_partition *partition = &partitions->partition;
-    spill_reader_finish(&partition->reader);
+    join_gather_finish(&partition->right);
     row_set_finish(&partition->block.rows);
     memory_release(partition->block.numbers);
     *partition = (struct join_partition){ 0 };

@@ -328,7 +328,7 @@ static bool needs_pairs(const struct join_stream *join)
 static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
                                   struct vdbq_batch *batch, struct error *error)
 {
-    bool plain = !join->numbered && join_search_plain(&join->search);
+    bool plain = !join->copies && join_search_plain(&join->search);
     struct sharing all = { .join = join,
                            .count = count,
                            .writes = true,

@@ -315,6 +315,16 @@ enum vdbq_status spill_add_beside(struct spill *spill, unsigned number,
 /* ---------------------------------------------------------------- read -- */
 
 /* All blocks of a partition but the last one are full. */
+void spill_reader_seek(struct spill_reader *reader,
+                       const struct spill_range *range)
+{
+    assert(range->spill == reader->spill);
+    reader->partition = range->partition;
+    reader->block = range->first / reader->spill->block_rows;
+    reader->skip = (uint32_t)(range->first % reader->spill->block_rows);
+    reader->rows_left = range->rows;
+}
+
 enum vdbq_status spill_reader_init(struct spill_reader *reader,
                                    const struct spill_range *range,
                                    struct error *error)
@@ -322,16 +332,13 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
     const struct spill *spill = range->spill;
     *reader = (struct spill_reader){
         .spill = spill,
-        .partition = range->partition,
-        .block = range->first / spill->block_rows,
-        .skip = (uint32_t)(range->first % spill->block_rows),
-        .rows_left = range->rows,
         .blank = memory_zeroed(spill->reads != NULL ? spill->block_rows : 1,
                                sizeof(uint64_t)),
         .head = memory_zeroed(spill->column_count + (size_t)1, 1),
         .vectors = memory_zeroed(spill->column_count + (size_t)1,
                                  sizeof *reader->vectors),
     };
+    spill_reader_seek(reader, range);
     return reader->head != NULL && reader->blank != NULL
                    && reader->vectors != NULL
                ? VDBQ_OK

@@ -108,6 +108,9 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
                                    const struct spill_range *range,
                                    struct error *error);
 void spill_reader_finish(struct spill_reader *reader);
+/* Has it read other rows of the same spill. */
+void spill_reader_seek(struct spill_reader *reader,
+                       const struct spill_range *range);
 /* The next rows; rows 0: the end. They live until the next call. Behind the
  * columns stands a vector of numbers, uint64_t, unless rows are plain. */
 enum vdbq_status spill_read(struct spill_reader *reader,

@@ -7,11 +7,10 @@
 #include "exec/rows/spill_parts.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/threads/stop.h"
+#include "base/threads/shared_error.h"
 
 /* A row is worth more than one that is only looked at: it is copied, packed and
  * written. */
@@ -60,11 +59,9 @@ void spill_parts_finish(struct spill_parts *parts)
 struct parting {
     const struct spill_parts *parts;
     const struct spill_slice *slice;
-    unsigned threads;   /* that share the slice                         */
-    atomic_uint next;   /* partition that no thread has taken yet       */
-    atomic_bool failed; /* a thread has                                 */
-    atomic_flag told;   /* ... and `error` is its                       */
-    struct error *error;
+    unsigned threads; /* that share the slice                         */
+    atomic_uint next; /* partition that no thread has taken yet       */
+    struct shared_error failure;
 };
 
 /* Where a thread's share of the rows begins. */
@@ -151,17 +148,14 @@ static void add_share(void *context, unsigned share)
 {
     struct parting *parting = context;
     struct error error = { 0 };
-    while (!atomic_load(&parting->failed)) {
+    while (!shared_error_is_told(&parting->failure)) {
         unsigned partition = atomic_fetch_add(&parting->next, 1);
         if (partition >= parting->parts->spill->partitions.count)
             return;
         if (add_partition(parting, partition, &parting->parts->blocks[share],
                           &error)
-            == VDBQ_OK)
-            continue;
-        atomic_store(&parting->failed, true);
-        if (!atomic_flag_test_and_set(&parting->told))
-            *parting->error = error;
+            != VDBQ_OK)
+            shared_error_tell(&parting->failure, &error);
     }
 }
 
@@ -174,8 +168,7 @@ enum vdbq_status spill_parts_add(const struct spill_parts *parts,
                                .slice = slice,
                                .threads = parallel_threads(parts->threads,
                                                            rows * WORTH),
-                               .told = ATOMIC_FLAG_INIT,
-                               .error = error };
+                               .failure.error = error };
     assert(rows <= spill_parts_room(parts));
     memset(parts->places, 0,
            parts->spill->partitions.count * parting.threads
@@ -184,5 +177,5 @@ enum vdbq_status spill_parts_add(const struct spill_parts *parts,
     make_places(&parting);
     parallel_run(parting.threads, list_share, &parting);
     parallel_run(parting.threads, add_share, &parting);
-    return atomic_load(&parting.failed) ? error->status : VDBQ_OK;
+    return shared_error_status(&parting.failure);
 }

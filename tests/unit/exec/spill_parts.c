@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows that several threads put into partitions of a temporary file: each comes back
- * from the partition that it was told to be of, in the rows' order; failing files;
- * and hashes of many rows, which are those of each.
+ * from the partition that it was told to be of, in the rows' order, block by block
+ * and several blocks at once; failing files; and hashes of many rows, which are those
+ * of each.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 
 #include "base/os/os.h"
 #include "exec/rows/row_index.h"
+#include "exec/join/join_gather.h"
 #include "exec/rows/spill_parts.h"
 
 enum { ROWS = 150000, PARTITIONS = 5 };
@@ -146,6 +148,49 @@ static void check_partition(const struct spill *spill, unsigned partition)
     spill_reader_finish(&reader);
 }
 
+/* The same of some of its rows, several blocks at once, `most` rows or a block. */
+static void check_gathered(const struct spill *spill,
+                           const struct spill_range *range, unsigned threads,
+                           uint64_t most)
+{
+    struct join_gather gather;
+    uint64_t row = next_row(range->partition, 0), rows = 0;
+    for (uint64_t i = 0; i < range->first; i++)
+        row = next_row(range->partition, row + 1);
+    assert_int_equal(join_gather_init(&gather, range, threads, &error),
+                     VDBQ_OK);
+    do {
+        assert_int_equal(join_gather_read(&gather, most, &error), VDBQ_OK);
+        assert_true(batches_rows(&gather.batches) < most + spill->block_rows);
+        rows += batches_rows(&gather.batches);
+        for (unsigned k = 0; k < gather.batches.count; k++)
+            for (uint64_t i = 0; i < gather.batches.batch[k].rows; i++) {
+                check_row(&gather.batches.batch[k], i, row);
+                row = next_row(range->partition, row + 1);
+            }
+    } while (gather.batches.count > 0);
+    assert_int_equal(rows, range->rows);
+    join_gather_finish(&gather);
+}
+
+/* All rows of a partition, some from within a block, and none. */
+static void check_ranges(const struct spill *spill, unsigned threads)
+{
+    for (unsigned p = 0; p < PARTITIONS; p++) {
+        uint64_t rows = spill_rows(spill, p), some = rows / 3;
+        const struct spill_range ranges[] = {
+            { .spill = spill, .partition = p, .rows = rows },
+            { .spill = spill, .partition = p, .first = some, .rows = some },
+            { .spill = spill, .partition = p }
+        };
+        for (unsigned i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+            check_gathered(spill, &ranges[i], threads, ROWS);
+            check_gathered(spill, &ranges[i], threads, 1000);
+            check_gathered(spill, &ranges[i], threads, 1);
+        }
+    }
+}
+
 static void rows_come_back_from_their_partitions(void **state)
 {
     (void)state;
@@ -157,6 +202,7 @@ static void rows_come_back_from_their_partitions(void **state)
         assert_int_equal(spill_end(&spill, &error), VDBQ_OK);
         for (unsigned i = 0; i < PARTITIONS; i++)
             check_partition(&spill, i);
+        check_ranges(&spill, threads);
         spill_finish(&spill);
     }
 }
@@ -186,6 +232,40 @@ static void a_failing_file_is_told(void **state)
     }
 }
 
+static int failing_read(struct os_file *file, void *bytes, uint64_t size,
+                        uint64_t offset)
+{
+    if (offset > 50000)
+        return EIO;
+    return os_memory_files.read(file, bytes, size, offset);
+}
+
+static void a_block_that_cannot_be_read_is_told(void **state)
+{
+    struct os_file_calls files = os_memory_files;
+    struct spill spill;
+    (void)state;
+    make_rows();
+    files.read = failing_read;
+    open_spill(&spill, &files);
+    assert_int_equal(add_rows(&spill, 2), VDBQ_OK);
+    assert_int_equal(spill_end(&spill, &error), VDBQ_OK);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        const struct spill_range all = { .spill = &spill,
+                                         .partition = 2,
+                                         .rows = spill_rows(&spill, 2) };
+        struct join_gather gather;
+        enum vdbq_status status =
+            join_gather_init(&gather, &all, threads, &error);
+        while (status == VDBQ_OK && gather.rest.rows > 0)
+            status = join_gather_read(&gather, 1000, &error);
+        assert_int_equal(status, VDBQ_IO);
+        assert_non_null(strstr(error.message, "cannot be read"));
+        join_gather_finish(&gather);
+    }
+    spill_finish(&spill);
+}
+
 /* Hashes of many rows are those of each. */
 static void many_hashes_are_those_of_each(void **state)
 {
@@ -208,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_back_from_their_partitions),
         cmocka_unit_test(a_failing_file_is_told),
+        cmocka_unit_test(a_block_that_cannot_be_read_is_told),
         cmocka_unit_test(many_hashes_are_those_of_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
