@@ -36,6 +36,19 @@ static struct spill_range next_block(const struct spill_range *range)
     return block;
 }
 
+/* Makes a reader of any block of the partition. */
+static enum vdbq_status make_reader(struct spill_reader *reader,
+                                    const struct spill_range *range,
+                                    struct error *error)
+{
+    uint64_t rows = spill_rows(range->spill, range->partition);
+    uint32_t most = range->spill->block_rows;
+    enum vdbq_status status = spill_reader_init(reader, range, error);
+    return status == VDBQ_OK ? spill_reader_make_room(
+               reader, rows < most ? (uint32_t)rows : most, error)
+                             : status;
+}
+
 enum vdbq_status join_gather_init(struct join_gather *gather,
                                   const struct spill_range *range,
                                   unsigned threads, struct error *error)
@@ -49,8 +62,7 @@ enum vdbq_status join_gather_init(struct join_gather *gather,
     enum vdbq_status status =
         batches_init(&gather->batches, range->spill->column_count + 1, error);
     for (; gather->count < count && status == VDBQ_OK; gather->count++)
-        status =
-            spill_reader_init(&gather->readers[gather->count], range, error);
+        status = make_reader(&gather->readers[gather->count], range, error);
     return status;
 }
 

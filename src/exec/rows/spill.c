@@ -186,6 +186,11 @@ static uint64_t make_block(const struct spill *spill,
     return at;
 }
 
+uint8_t *spill_make_block(const struct spill *spill)
+{
+    return memory_resize(NULL, block_bytes(spill, spill->block_rows));
+}
+
 /* Writes the rows of a partition's buffer, by a block that is made when it is
  * NULL. */
 static enum vdbq_status flush(struct spill *spill,
@@ -196,7 +201,7 @@ static enum vdbq_status flush(struct spill *spill,
     if (block.rows == 0)
         return VDBQ_OK;
     if (*made == NULL)
-        *made = memory_resize(NULL, block_bytes(spill, spill->block_rows));
+        *made = spill_make_block(spill);
     if (*made == NULL)
         return error_no_memory(error);
     block.size = make_block(spill, partition, *made);
@@ -245,6 +250,12 @@ static enum vdbq_status make_buffer(const struct spill *spill,
     partition->numbers =
         memory_resize(NULL, spill->block_rows * sizeof *partition->numbers);
     return partition->numbers != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+enum vdbq_status spill_make_room(struct spill *spill, unsigned partition,
+                                 struct error *error)
+{
+    return make_buffer(spill, partition_at(spill, partition), error);
 }
 
 /* Adds so many rows, for which the buffer has room. */
@@ -427,6 +438,18 @@ static bool is_sound(const struct spill *spill, const uint8_t *head,
     return size == block->size;
 }
 
+enum vdbq_status spill_reader_make_room(struct spill_reader *reader,
+                                        uint32_t rows, struct error *error)
+{
+    uint64_t wanted = block_bytes(reader->spill, rows);
+    if (wanted > reader->room) {
+        memory_release(reader->memory);
+        reader->memory = memory_resize(NULL, wanted);
+        reader->room = reader->memory != NULL ? wanted : 0;
+    }
+    return reader->memory != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
 /* Reads a block to the end of the reader's memory and unpacks it. */
 static enum vdbq_status load(struct spill_reader *reader,
                              const struct spill_block *block,
@@ -434,16 +457,13 @@ static enum vdbq_status load(struct spill_reader *reader,
 {
     const struct spill *spill = reader->spill;
     uint64_t wanted = block_bytes(spill, block->rows);
-    if (wanted > reader->room) {
-        memory_release(reader->memory);
-        reader->memory = memory_resize(NULL, wanted);
-        reader->room = reader->memory != NULL ? wanted : 0;
-    }
-    if (reader->memory == NULL)
-        return error_no_memory(error);
+    enum vdbq_status status =
+        spill_reader_make_room(reader, block->rows, error);
+    if (status != VDBQ_OK)
+        return status;
     assert(block->size + SPILL_PACK_SLACK <= wanted);
     uint8_t *at = reader->memory + wanted - SPILL_PACK_SLACK - block->size;
-    enum vdbq_status status =
+    status =
         spill_file_read(&spill->file, at, block->size, block->offset, error);
     if (status != VDBQ_OK)
         return status;

@@ -72,11 +72,17 @@ struct spill_rows {
 /* Adds rows to a partition. */
 enum vdbq_status spill_add(struct spill *spill, unsigned partition,
                            const struct spill_rows *rows, struct error *error);
-/* The same by one of several threads that add to different partitions. `*block` is
- * what the thread writes, which it makes when it is NULL: to be released. */
+/* The same by one of several threads that add to different partitions, which have
+ * room. `*block` is what the thread writes. */
 enum vdbq_status spill_add_beside(struct spill *spill, unsigned partition,
                                   const struct spill_rows *rows,
                                   uint8_t **block, struct error *error);
+/* Memory for these, made by one thread: what several make stays scattered over what
+ * the C library has for each. Of a partition, where it has none; and a block, to be
+ * released; NULL: no memory. */
+enum vdbq_status spill_make_room(struct spill *spill, unsigned partition,
+                                 struct error *error);
+uint8_t *spill_make_block(const struct spill *spill);
 /* Writes what is left of a partition, and frees its memory; nothing may be
  * added to it any more. */
 enum vdbq_status spill_partition_end(struct spill *spill, unsigned partition,
@@ -111,6 +117,9 @@ void spill_reader_finish(struct spill_reader *reader);
 /* Has it read other rows of the same spill. */
 void spill_reader_seek(struct spill_reader *reader,
                        const struct spill_range *range);
+/* Makes memory for any block, so that none is made while they are read. */
+enum vdbq_status spill_reader_make_room(struct spill_reader *reader,
+                                        uint32_t rows, struct error *error);
 /* The next rows; rows 0: the end. They live until the next call. Behind the
  * columns stands a vector of numbers, uint64_t, unless rows are plain. */
 enum vdbq_status spill_read(struct spill_reader *reader,

@@ -37,9 +37,13 @@ enum vdbq_status spill_parts_init(struct spill_parts *parts,
     parts->list = memory_resize(NULL, room * sizeof *parts->list);
     parts->places = memory_zeroed(count * threads, sizeof *parts->places);
     parts->blocks = memory_zeroed(threads, sizeof *parts->blocks);
-    return parts->partitions && parts->list && parts->places && parts->blocks
-               ? VDBQ_OK
-               : error_no_memory(error);
+    bool made =
+        parts->partitions && parts->list && parts->places && parts->blocks;
+    for (unsigned i = 0; i < threads && made; i++) {
+        parts->blocks[i] = spill_make_block(spill);
+        made = parts->blocks[i] != NULL;
+    }
+    return made ? VDBQ_OK : error_no_memory(error);
 }
 
 void spill_parts_finish(struct spill_parts *parts)
@@ -159,6 +163,22 @@ static void add_share(void *context, unsigned share)
     }
 }
 
+/* Makes room in the partitions that have listed rows. */
+static enum vdbq_status make_room(const struct parting *parting,
+                                  struct error *error)
+{
+    struct spill *spill = parting->parts->spill;
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t before = 0;
+    for (unsigned p = 0; p < spill->partitions.count && status == VDBQ_OK;
+         p++) {
+        if (end_of(parting, p) > before)
+            status = spill_make_room(spill, p, error);
+        before = end_of(parting, p);
+    }
+    return status;
+}
+
 enum vdbq_status spill_parts_add(const struct spill_parts *parts,
                                  const struct spill_slice *slice,
                                  struct error *error)
@@ -176,6 +196,9 @@ enum vdbq_status spill_parts_add(const struct spill_parts *parts,
     parallel_run(parting.threads, count_share, &parting);
     make_places(&parting);
     parallel_run(parting.threads, list_share, &parting);
+    enum vdbq_status status = make_room(&parting, error);
+    if (status != VDBQ_OK)
+        return status;
     parallel_run(parting.threads, add_share, &parting);
     return shared_error_status(&parting.failure);
 }
