@@ -482,12 +482,13 @@ class Queries(Subqueries):
         return Queries(self.rng, others, self.peer, self.share) if others else None
 
     def value_for(self, column, scope):
-        """A value that a column can hold."""
+        """A value that a column can hold; the least of `e` has no opposite there."""
+        bound = column.bound - (column.template == 'e')
         for depth in (2, 1, 0):
             made = self.expressions.make(column.type, depth, scope)
             exact = column.type not in 'DF' or (made.grain is not None
                                                 and made.grain <= column.grain)
-            if made.bound <= column.bound and exact:
+            if made.bound <= bound and exact:
                 return made
         own = [c for c in scope.columns if c.template == column.template]
         return own[0] if own else Node('NULL', type=column.type)
