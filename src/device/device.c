@@ -120,10 +120,16 @@ static void kept_limit(struct device *device, enum memory_place place,
     device->kept.count = left;
 }
 
-void device_kept_finish(struct device *device)
+/* Destroys all that is kept. */
+static void kept_clear(struct device *device)
 {
     for (unsigned place = 0; place < MEMORY_PLACES; place++)
         kept_limit(device, (enum memory_place)place, 0);
+}
+
+void device_kept_finish(struct device *device)
+{
+    kept_clear(device);
     vector_finish(&device->kept);
 }
 
@@ -213,8 +219,7 @@ enum vdbq_status device_memory_create(struct device *device,
         return VDBQ_OK;
     if (device->kept.count == 0)
         return error->status;
-    kept_limit(device, MEMORY_DEVICE, 0);
-    kept_limit(device, MEMORY_PINNED, 0);
+    kept_clear(device);
     return device->backend->memory_create(device, place, size_bytes, memory,
                                           error);
 }

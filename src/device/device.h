@@ -56,10 +56,10 @@ const struct device_facts *device_facts(const struct device *device);
 /* Where memory lies. */
 enum memory_place {
     MEMORY_PINNED,    /* host memory that the device can reach; has a host
-                      pointer while the host holds it                    */
+                         pointer while the host holds it                   */
     MEMORY_PLAIN,     /* host memory that it need not reach, always held by
-                      the host: a driver takes a tenth of the time to make
-                      it, and copies from it at a fifth of the rate        */
+                         the host: a driver takes a tenth of the time to make
+                         it, and copies from it at a fifth of the rate     */
     MEMORY_DEVICE,    /* the device's own; moved by device_write/read       */
     MEMORY_ZERO_COPY, /* few bytes of the host's, which kernels read and write
                          where they are, over the link; always has a host

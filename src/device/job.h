@@ -51,7 +51,7 @@ struct device_job_params {
                                      before: nothing that kernels write is
                                      read or written by both              */
     struct progress *progress;      /* host: as it is once the machine ran  */
-    struct device_memory *progress_in; /* that it lies in                   */
+    struct device_memory *progress_in; /* that it lies in               */
     uint64_t progress_size; /* of which so many bytes are wanted    */
 };
 

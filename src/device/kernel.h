@@ -114,7 +114,7 @@ enum device_kernel {
 
 enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 8 };
 
-/* A kernel's arguments: memories, which the device must hold or copy from nowhere,
+/* A kernel's arguments: memories, which the device holds unless they are zero-copy,
  * then numbers, then a struct, if the kernel has one.
  * Unused memories are NULL behind the first; the kernel reads none there. */
 struct device_call {
