@@ -98,86 +98,85 @@
 #define ROLLED
 #endif
 
-/* Items of a group of teams: all wait for each other, so they are few (H100, 16 to
- * 1,024 keys: 7.4 us with 64, 7.7 with 256). */
-#define TEAMS_ITEMS SEARCH_TEAMS_ITEMS(VDBQ_GROUP)
-#define TEAMS (TEAMS_ITEMS / SEARCH_TEAM)
+/* A team is a group: it waits for nobody else (H200, 16 and 1,024 keys: 7.3 and 7.7 us,
+ * 7.5 and 8.1 where four teams are one). */
 #define TEAM_BITS (2 * SEARCH_NODE_BITS) /* of what a team reads at once */
 
-/* What each item of a group counts; others read four at a time. */
-union group_counts {
-    u8 one[TEAMS_ITEMS];
-    u32 four[TEAMS_ITEMS / 4];
+/* What each item of a team counts; others read eight at a time. */
+union team_counts {
+    u8 one[SEARCH_TEAM];
+    u64 eight[SEARCH_TEAM / 8];
 };
 
 /* Adds up what the items of a team have counted, which is no more than a byte
  * holds. The next sum takes other counts: nobody writes what others still read. */
 #define TEAM_SUM(counts, own, sum)                                           \
     {                                                                        \
-        u32 of_four = 0;                                                     \
-        (counts).one[item] = (u8)(own);                                      \
+        (counts).one[member] = (u8)(own);                                    \
         WAIT;                                                                \
-        for (u32 i = 0; i < SEARCH_TEAM / 4; i++)                            \
-            of_four += (counts).four[team * (SEARCH_TEAM / 4) + i];          \
-        (sum) = of_four * 0x01010101u >> 24;                                 \
+        u64 of_two = (counts).eight[0] + (counts).eight[1];                  \
+        (sum) = (u32)(of_two + (of_two >> 32)) * 0x01010101u >> 24;          \
     }
 
-/* What a team does for its search, whose key is `loaded`. All items of a group take
- * part to the end, those without a key, too. */
-#define SEARCHED_BY_TEAMS(T, loaded)                                         \
+/* What a team does for its search, whose key is `loaded`: it reads every other
+ * level of the directory, the lowest among them, then a leaf. Of this each item
+ * compares a value as a whole, so that what is equal in the directory's part of a
+ * key needs a look at other leaves only where all of this one lies before the
+ * bound. */
+#define SEARCHED_BY_A_TEAM(T, loaded)                                        \
     {                                                                        \
-        LOCAL union group_counts counts[2];                                  \
+        LOCAL union team_counts counts[2];                                   \
         struct search s = SEARCH_MADE;                                       \
-        u32 item = (u32)get_local_id(0), turn = 0;                           \
-        u32 team = item / SEARCH_TEAM, member = item % SEARCH_TEAM;          \
+        u32 member = (u32)get_local_id(0), turn = 0;                         \
         (void)scratch, (void)sorters;                                        \
         places += places_at;                                                 \
-        for (u64 from = get_group_id(0) * TEAMS; from < s.searches;          \
-             from += get_num_groups(0) * TEAMS) {                            \
-            u64 number = from + team < s.searches ? from + team : from;      \
+        for (u64 number = get_group_id(0); number < s.searches;              \
+             number += get_num_groups(0)) {                                  \
             whole_##T whole = loaded;                                        \
-            key_##T key = part_##T(whole, upper_of(&s, number));             \
+            u32 upper = upper_of(&s, number);                                \
+            key_##T key = part_##T(whole, upper);                            \
             GLOBAL const key_##T *entries =                                  \
                 (GLOBAL const key_##T *)s.directory;                         \
-            u32 level = search_levels((u32)s.count), at = 0, own, sum;       \
-            ROLLED while (level-- > 0)                                       \
+            u32 level = search_levels((u32)s.count) - 1, at = 0, own, sum;   \
+            if (level % 2 != 0)                                              \
+                entries += search_room((u32)s.count, level--);               \
+            ROLLED for (;; level -= 2)                                       \
             {                                                                \
                 u32 room = search_room((u32)s.count, level);                 \
-                if (level * SEARCH_NODE_BITS % TEAM_BITS == 0) {             \
-                    u32 entry = (at << TEAM_BITS) + member * 4;              \
-                    own = entry < room ? fours_##T(entries + entry, key)     \
-                                       : 0;                                  \
-                    TEAM_SUM(counts[turn], own, sum)                         \
-                    at = (at << TEAM_BITS) + sum;                            \
-                    turn ^= 1;                                               \
-                }                                                            \
-                entries += room;                                             \
+                u32 entry = (at << TEAM_BITS) + member * 4;                  \
+                own = entry < room ? fours_##T(entries + entry, key) : 0;    \
+                TEAM_SUM(counts[turn], own, sum)                             \
+                at = (at << TEAM_BITS) + sum;                                \
+                turn ^= 1;                                                   \
+                if (level == 0)                                              \
+                    break;                                                   \
+                entries += room + search_room((u32)s.count, level - 1);      \
             }                                                                \
             u32 value = at * SEARCH_LEAF + member;                           \
             own = value < (u32)s.count                                       \
-                      ? less_##T(&s, s.sorted, value, key)                   \
+                      ? before_##T(&s, s.sorted, value, whole, upper)        \
                       : 0;                                                   \
             TEAM_SUM(counts[turn], own, sum)                                 \
             turn ^= 1;                                                       \
-            if (member == 0 && from + team < s.searches)                     \
-                places[number] = place_of(                                   \
-                    &s, number,                                              \
-                    refined_##T(&s, s.sorted, s.count, whole,                \
-                                upper_of(&s, number),                        \
-                                at * SEARCH_LEAF + sum));                    \
+            u64 bound = (u64)at * SEARCH_LEAF + sum;                         \
+            if (member == 0 && sum == SEARCH_LEAF)                           \
+                bound = refined_##T(&s, s.sorted, s.count, whole, upper,     \
+                                    bound);                                  \
+            if (member == 0)                                                 \
+                places[number] = place_of(&s, number, bound);                \
         }                                                                    \
     }
 
 #define PARY(T)                                                              \
-    KERNEL_OF(TEAMS_ITEMS) void vdbq_search_pary_##T(SEARCH_ARGUMENTS)       \
-        SEARCHED_BY_TEAMS(T, load_##T(&s, number))
+    KERNEL_OF(SEARCH_TEAM) void vdbq_search_pary_##T(SEARCH_ARGUMENTS)       \
+        SEARCHED_BY_A_TEAM(T, load_##T(&s, number))
 
 /* The same for keys that come with the launch. It is a kernel of its own: an
  * argument of that size takes time, used or not. */
 #define FEW(T)                                                               \
-    KERNEL_OF(TEAMS_ITEMS)                                                   \
+    KERNEL_OF(SEARCH_TEAM)                                                   \
     void vdbq_search_few_##T(SEARCH_ARGUMENTS, struct search_few few)        \
-        SEARCHED_BY_TEAMS(T, CARRIED_##T(few.words, key_of(&s, number)))
+        SEARCHED_BY_A_TEAM(T, CARRIED_##T(few.words, key_of(&s, number)))
 
 /* Told to the compiler like this, they are read where arguments are, and no item
  * makes a copy of them all. */

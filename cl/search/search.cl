@@ -101,6 +101,7 @@ static inline u32 place_of(const struct search *s, u64 number, u64 first)
  *   less_T     whether a value lies before a key, as far as that part tells
  *   fours_T    how many of four keys of a directory do
  *   greatest_T the greatest key there is
+ *   before_T   whether a value lies before a key's bound, as all of the key tells
  *   refined_T  the bound, from the place that those lead to on
  *   refine_T   that of a search
  * A number's key is all of it, and an upper bound that of the next number.
@@ -164,6 +165,13 @@ static inline u32 place_of(const struct search *s, u64 number, u64 first)
     {                                                                        \
         (void)s;                                                             \
         return ordered(((GLOBAL const type *)from)[at]);                     \
+    }                                                                        \
+    static inline u32 before_##T(const struct search *s,                     \
+                                 GLOBAL const u8 *from, u64 at, order key,   \
+                                 u32 upper)                                  \
+    {                                                                        \
+        order value = value_##T(s, from, at);                                \
+        return (u32)(value < key) | ((u32)(value == key) & upper);           \
     }                                                                        \
     static inline u64 refined_##T(const struct search *s,                    \
                                   GLOBAL const u8 *from, u64 count,          \
@@ -247,16 +255,16 @@ static inline whole_ROWS load_ROWS(const struct search *s, u64 number)
     return key;
 }
 
-/* before_T(s, from, at, key, upper): whether value `at` lies before the bound of
- * a key, as all of it tells. */
 static inline u32 before_PAIR(const struct search *s, GLOBAL const u8 *from,
                               u64 at, whole_PAIR key, u32 upper)
 {
     GLOBAL const u64 *value = (GLOBAL const u64 *)from + 2 * at;
     (void)s;
-    if (value[0] != key.words[0])
-        return value[0] < key.words[0];
-    return value[1] < key.words[1] || (value[1] == key.words[1] && upper);
+    u64 high = value[0], low = value[1];
+    return (u32)(high < key.words[0])
+           | ((u32)(high == key.words[0])
+              & ((u32)(low < key.words[1])
+                 | ((u32)(low == key.words[1]) & upper)));
 }
 
 /* Behind the first 8 bytes, which have 0 behind the end of shorter ones; of two

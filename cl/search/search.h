@@ -33,12 +33,9 @@ enum {
 };
 
 enum {
-    SEARCH_TEAM = 16,     /* items of a group that share a key             */
+    SEARCH_TEAM = 16,     /* items that share a key, a group of their own  */
     SEARCH_FEW_WORDS = 64 /* of 8 bytes: what a launch carries of keys     */
 };
-
-/* Items of a group in which teams search, on a device whose groups have so many. */
-#define SEARCH_TEAMS_ITEMS(group) ((group) < 64 ? (group) : 64)
 
 /* Keys that come with the launch: a copy to the device takes longer than that. Each
  * is a word, its lower half where it has 4 bytes, or two. */

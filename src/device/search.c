@@ -270,8 +270,7 @@ static enum vdbq_status launch(struct device *device, const struct batch *batch,
             .number_count = 8,
             .value = batch->few,
             .value_bytes = sizeof *batch->few,
-            .group_items =
-                is_team ? SEARCH_TEAMS_ITEMS(device_group_items(device)) : 0,
+            .group_items = is_team ? SEARCH_TEAM : 0,
             .items = sorters > 0
                          ? sorters
                          : searches_of(params) * (is_team ? SEARCH_TEAM : 1) },

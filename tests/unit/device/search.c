@@ -16,19 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/search/search.h"
 #include "cl/types.h"
 #include "device/backend.h"
 #include "device/kind.h"
 #include "device/search.h"
 #include "fixtures/device_rig.h"
 
-/* A group of 64 items. What they share is static; who waits meets the others. */
-enum { ITEMS = 64, GROUPS = 2 };
+/* Groups of a team's items. What they share is static; who waits meets the others. */
+enum { ITEMS = SEARCH_TEAM, GROUPS = 2 };
 static pthread_barrier_t barrier;
 static _Thread_local u32 local_id;
 static u32 group_id;
 
-#define VDBQ_GROUP 64
+#define VDBQ_GROUP 16
 #define GLOBAL
 #define LOCAL                      static
 #define KERNEL                     static
@@ -570,8 +571,8 @@ static void run_groups(void *context)
     }
 }
 
-/* Teams without a key wait with the others: 11 keys are for two groups of four
- * teams, and come with the launch; 67 do not. */
+/* Each of two teams has some keys one after the other: 11 come with the launch, 67 do
+ * not. */
 static void test_group(void **state)
 {
     (void)state;
