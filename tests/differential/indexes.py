@@ -437,13 +437,24 @@ class Script:
         if rng.random() < 0.1:
             sql = f'select count(*) from t join t as u on t.{names[0]} = u.{names[0]} where ' + \
                 ' and '.join(f't.{part}' for part in [f'{names[0]} = {self.constant(names[0])}'])
+        self.ask(sql, self.shared and not tail)
+
+    def ask(self, sql, compared):
+        """Adds a query; `compared`: with sqlite3, too."""
         rows = None
-        if self.shared and not tail:
+        if compared:
             rows = sorted(map(shown_row, self.lite.execute(sql).fetchall()))
         self.lines.append(f".print @{len(self.queries)}")
         self.lines.append(sql + ';')
         self.lines.append(f"explain {sql};")
         self.queries.append((sql, rows))
+
+    def look_up_often(self):
+        """Look-ups of one column, so many that runs stay in memory and sieves are made."""
+        name = self.rng.choice(self.indexed or list(self.values))
+        for _ in range(self.rng.choice((20, 250))):
+            items = ', '.join(self.constant(name) for _ in range(self.rng.choice((1, 1, 1, 3))))
+            self.ask(f'select * from t where {name} in ({items})', self.shared)
 
     def change(self):
         rng = self.rng
@@ -479,7 +490,9 @@ class Script:
         self.insert_few()
         for _ in range(self.rng.randrange(4)):
             self.index()
-        for _ in range(12):
+        for number in range(12):
+            if self.rng.random() < (0.04 if number else 0.3):
+                self.look_up_often()
             for _ in range(self.rng.randrange(1, 5)):
                 self.query()
             self.change()

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Entries in a hash table, each in the list of use, too. One that has no run
- * counts how often its run was wanted.
+ * counts how often its run was wanted. Runs of 64 entries share a pane of sieves,
+ * which goes when the last of these entries does.
  */
 #include "data/index/run_cache.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/account.h"
@@ -17,8 +19,24 @@ enum {
     ENTRIES_MAX = 1 << 16,
     WANTED_OFTEN = HOSTILE(2, 4), /* so often all values are looked through: it
                                      takes about as long as making the run */
-    READ_OFTEN = HOSTILE(2, 32)   /* ... so often, or up to twice, pages of it
+    READ_OFTEN = HOSTILE(2, 32),  /* ... so often, or up to twice, pages of it
                                      are read: not of all tablets at once    */
+    VAIN_PART =
+        HOSTILE(1 << 30, 48), /* to sieve so many values takes as long as
+                                         a search                              */
+    VALUES_UNLIKE = 4 /* a pane may have room for so many times the values  */
+};
+
+/* A set for each of some entries. */
+struct pane {
+    struct pane *next;
+    struct sieve sieve;
+    uint64_t bytes;   /* of it                                        */
+    uint32_t values;  /* that it has room for, of each entry          */
+    unsigned taken;   /* sets that some entry had or has              */
+    unsigned entries; /* that have one                                */
+    uint64_t asked;   /* the number of the look-up that `may` is of   */
+    uint64_t may;     /* sets that may have what is looked up         */
 };
 
 struct entry {
@@ -27,15 +45,22 @@ struct entry {
     struct identity tablet;
     unsigned count; /* of `columns` */
     unsigned columns[RUN_COLUMNS_MAX];
-    unsigned wanted; /* so often, without a run */
-    struct run *run; /* NULL: none              */
+    unsigned wanted;   /* so often, without a run */
+    unsigned vain;     /* searches that found nothing, without a sieve */
+    struct run *run;   /* NULL: none              */
+    struct pane *pane; /* with its sieve; NULL: none */
+    unsigned set;      /* ... which is this one      */
 };
 
 struct run_cache {
     struct entry *buckets[BUCKETS];
     struct lru used; /* all entries */
     size_t entries;
-    uint64_t bytes; /* of all runs; the process's account has them, too */
+    struct pane *panes;
+    uint64_t bytes; /* of runs and panes; the process's account has them, too */
+    uint64_t hashes[RUN_ASKED_MOST]; /* of what is looked up    */
+    unsigned hash_count;
+    uint64_t asked; /* how often something was                 */
 };
 
 struct run_cache *run_cache_create(void)
@@ -60,11 +85,32 @@ static void drop_run(struct run_cache *cache, struct entry *entry)
     entry->wanted = 0;
 }
 
+static void drop_pane(struct run_cache *cache, struct pane *pane)
+{
+    struct pane **at = &cache->panes;
+
+    while (*at != pane)
+        at = &(*at)->next;
+    *at = pane->next;
+    cache->bytes -= pane->bytes;
+    account_process_give(pane->bytes);
+    sieve_finish(&pane->sieve);
+    memory_release(pane);
+}
+
+static void leave_pane(struct run_cache *cache, struct entry *entry)
+{
+    if (entry->pane != NULL && --entry->pane->entries == 0)
+        drop_pane(cache, entry->pane);
+    entry->pane = NULL;
+}
+
 static void drop(struct run_cache *cache, struct entry *entry)
 {
     struct entry **at = bucket_of(cache, entry->tablet);
 
     drop_run(cache, entry);
+    leave_pane(cache, entry);
     while (*at != entry)
         at = &(*at)->chain;
     *at = entry->chain;
@@ -178,6 +224,99 @@ bool run_cache_keep(struct run_cache *cache, const struct run_want *want,
     cache->bytes += run->size_bytes;
     account_process_take(run->size_bytes);
     return true;
+}
+
+/* -------------------------------------------------------------- sieves -- */
+
+void run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
+                   unsigned count)
+{
+    assert(count > 0 && count <= RUN_ASKED_MOST);
+    memcpy(cache->hashes, hashes, count * sizeof *hashes);
+    cache->hash_count = count;
+    cache->asked++;
+}
+
+static uint64_t sets_that_may(const struct run_cache *cache, struct pane *pane)
+{
+    if (pane->asked != cache->asked) {
+        pane->asked = cache->asked;
+        pane->may = 0;
+        for (unsigned i = 0; i < cache->hash_count; i++)
+            pane->may |= sieve_sets(&pane->sieve, cache->hashes[i]);
+    }
+    return pane->may;
+}
+
+bool run_cache_lacks(struct run_cache *cache, const struct run_want *want)
+{
+    struct entry *entry = find(cache, want);
+
+    return entry != NULL && entry->pane != NULL
+           && (sets_that_may(cache, entry->pane) >> entry->set & 1) == 0;
+}
+
+bool run_cache_sieves(struct run_cache *cache, const struct run_want *want,
+                      uint32_t rows)
+{
+    struct entry *entry = find(cache, want);
+
+    return entry != NULL && entry->run != NULL && entry->pane == NULL
+           && ++entry->vain >= rows / VAIN_PART;
+}
+
+/* A pane with a free set for so many values, which is not far too large for them. */
+static struct pane *find_pane(const struct run_cache *cache, uint32_t values)
+{
+    struct pane *pane = cache->panes;
+
+    while (pane != NULL
+           && (pane->taken == SIEVE_SETS || pane->values < values
+               || pane->values / VALUES_UNLIKE > values))
+        pane = pane->next;
+    return pane;
+}
+
+static struct pane *add_pane(struct run_cache *cache, uint32_t values,
+                             uint64_t most_bytes)
+{
+    uint64_t bytes = sieve_bytes(values);
+    bool room =
+        cache->bytes <= most_bytes && bytes <= most_bytes - cache->bytes;
+    struct pane *made = room ? memory_zeroed(1, sizeof *made) : NULL;
+
+    if (made == NULL || !sieve_init(&made->sieve, values)) {
+        memory_release(made);
+        return NULL;
+    }
+    made->bytes = bytes;
+    made->values = (uint32_t)(bytes / sizeof(uint64_t) / SIEVE_WORDS);
+    made->next = cache->panes;
+    cache->panes = made;
+    cache->bytes += bytes;
+    account_process_take(bytes);
+    return made;
+}
+
+struct sieve *run_cache_sieve(struct run_cache *cache,
+                              const struct run_want *want, uint32_t values,
+                              uint64_t most_bytes, unsigned *set)
+{
+    struct entry *entry = find(cache, want);
+    struct pane *pane = find_pane(cache, values);
+
+    assert(entry != NULL && entry->pane == NULL);
+    if (pane == NULL)
+        pane = add_pane(cache, values, most_bytes);
+    if (pane == NULL) {
+        entry->vain = 0; /* tried again as much later */
+        return NULL;
+    }
+    entry->pane = pane;
+    entry->set = *set = pane->taken++;
+    pane->entries++;
+    pane->asked = 0;
+    return &pane->sieve;
 }
 
 uint64_t run_cache_bytes(const struct run_cache *cache)

@@ -7,6 +7,7 @@
 #ifndef VDBQ_DATA_RUN_CACHE_H
 #define VDBQ_DATA_RUN_CACHE_H
 
+#include "base/sieve.h"
 #include "data/index/run.h"
 
 struct run_cache;
@@ -33,9 +34,31 @@ bool run_cache_pays(struct run_cache *cache, const struct run_want *want,
  * more than `most_bytes`. False: it was not kept, and is still the caller's. */
 bool run_cache_keep(struct run_cache *cache, const struct run_want *want,
                     struct run *run, uint64_t most_bytes);
+/*
+ * Sieves: of runs that were often searched in vain, what may be in their first
+ * column, so that a look-up passes over most of many tablets. Values are known by
+ * hashes.
+ */
+enum { RUN_ASKED_MOST = 16 };
+
+/* Values that are asked for from now on, RUN_ASKED_MOST at most. */
+void run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
+                   unsigned count);
+/* Whether a run has none of these for certain. */
+bool run_cache_lacks(struct run_cache *cache, const struct run_want *want);
+/* A run of so many rows was searched in vain once more: whether that has been so
+ * often that it pays to sieve its values. */
+bool run_cache_sieves(struct run_cache *cache, const struct run_want *want,
+                      uint32_t rows);
+/* Where the hashes of its values, so many at most, are to be put: all of them, at
+ * once. NULL: there is no room. */
+struct sieve *run_cache_sieve(struct run_cache *cache,
+                              const struct run_want *want, uint32_t values,
+                              uint64_t most_bytes, unsigned *set);
+
 /* Lets runs go until they take no more than that. */
 void run_cache_shrink(struct run_cache *cache, uint64_t most_bytes);
-/* What they take. */
+/* What they and their sieves take. */
 uint64_t run_cache_bytes(const struct run_cache *cache);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cl/hash.h"
 #include "data/index/run_cache.h"
 #include "data/tablet/dictionary_sort.h"
 #include "fixtures/chance.h"
@@ -136,6 +137,86 @@ static void test_keeps_some(void **state)
     block_destroy(&block);
 }
 
+/* A value of the run of a tablet; others have others. */
+static uint64_t value_hash(unsigned tablet, unsigned value)
+{
+    return hash_number(tablet * UINT64_C(100000) + value);
+}
+
+/* Keeps runs, more than one pane has sets for, and sieves 500 values of each. */
+static void sieve_runs(struct run_cache *cache, struct tablet_ref *tablets,
+                       unsigned count, const unsigned *of)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct run_want want = { &tablets[i], of, 1 };
+        struct sieve *sieve;
+        unsigned set;
+        tablets[i].identity = (struct identity){ 1, i };
+        assert_false(run_cache_sieves(cache, &want, 0));
+        assert_true(run_cache_keep(cache, &want, run_make(block.bytes, of, 1),
+                                   UINT64_MAX));
+        while (!run_cache_sieves(cache, &want, 4800))
+            assert_false(run_cache_lacks(cache, &want));
+        sieve = run_cache_sieve(cache, &want, 500, UINT64_MAX, &set);
+        assert_non_null(sieve);
+        for (unsigned value = 0; value < 500; value++)
+            sieve_add(sieve, set, value_hash(i, value));
+        assert_false(run_cache_sieves(cache, &want, 0));
+    }
+}
+
+/* What a run has it never lacks, and seldom has what it lacks. */
+static void test_sieves(void **state)
+{
+    enum { TABLETS = 150 };
+    static struct tablet_ref tablets[TABLETS];
+    const unsigned of[] = { 1 };
+    struct run_cache *cache = run_cache_create();
+    unsigned lacking = 0;
+
+    (void)state;
+    assert_non_null(cache);
+    make_tablet();
+    sieve_runs(cache, tablets, TABLETS, of);
+    for (unsigned i = 0; i < TABLETS; i++) {
+        const uint64_t hashes[] = { value_hash(i, 700), value_hash(i, i),
+                                    value_hash(i, 1000) };
+        run_cache_ask(cache, hashes, 1 + i % 3);
+        for (unsigned k = 0; k < TABLETS; k++) {
+            struct run_want want = { &tablets[k], of, 1 };
+            bool lacks = run_cache_lacks(cache, &want);
+            assert_false(lacks && k == i && i % 3 > 0);
+            lacking += lacks;
+        }
+    }
+    assert_true(lacking > TABLETS * TABLETS * 8 / 10);
+    run_cache_shrink(cache, 0);
+    assert_int_equal(run_cache_bytes(cache), 0);
+    run_cache_destroy(cache);
+    block_destroy(&block);
+}
+
+/* No more memory is taken than there is for runs: no sieve then. */
+static void test_sieves_need_room(void **state)
+{
+    const unsigned of[] = { 1 };
+    struct tablet_ref tablet = { .identity = { 1, 1 } };
+    struct run_want want = { &tablet, of, 1 };
+    struct run_cache *cache = run_cache_create();
+    unsigned set;
+
+    (void)state;
+    assert_non_null(cache);
+    make_tablet();
+    assert_true(
+        run_cache_keep(cache, &want, run_make(block.bytes, of, 1), UINT64_MAX));
+    assert_null(run_cache_sieve(cache, &want, 1000000,
+                                run_cache_bytes(cache) + 1000000, &set));
+    assert_false(run_cache_lacks(cache, &want));
+    run_cache_destroy(cache);
+    block_destroy(&block);
+}
+
 /* ------------------------------------------------------------- single keys -- */
 
 /* The places of a key that is looked for alone, and how many are less. */
@@ -191,8 +272,12 @@ static void test_keys_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_keeps_some),
+        cmocka_unit_test(test_finds),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_texts_between),
+        cmocka_unit_test(test_keeps_some),
+        cmocka_unit_test(test_sieves),
+        cmocka_unit_test(test_sieves_need_room),
         cmocka_unit_test(test_keys_alone),
     };
 
