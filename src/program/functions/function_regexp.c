@@ -293,16 +293,15 @@ FUNCTION_BODY(regexp_extract)
     bool found = false;
     enum vdbq_status status = begin(state, 3, false, &matching);
 
-    if (status == VDBQ_OK
-        && (group < 0 || group >= REGEXP_GROUPS
-            || group > (int64_t)matching.call->regexp.groups))
+    if (status == VDBQ_OK && (group < 0 || group >= REGEXP_GROUPS))
         status = error_set(state->error, VDBQ_RANGE,
-                           "a regular expression has no group %lld",
-                           (long long)group);
+                           "a group of a regular expression is 0 to %d: %lld",
+                           REGEXP_GROUPS - 1, (long long)group);
     if (status == VDBQ_OK)
         status = regexp_find(&matching.call->regexp, TEXT(0), 0, false, &match,
                              &found, state->error);
-    if (status == VDBQ_OK && found)
+    if (status == VDBQ_OK && found
+        && group <= (int64_t)matching.call->regexp.groups)
         part = group_of(TEXT(0), &match, (unsigned)group);
     arena_finish(&matching.arena);
     return status == VDBQ_OK ? function_text(state, part.bytes, part.length)
