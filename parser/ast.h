@@ -253,6 +253,7 @@ struct ast_insert {
     bool ignore;              /* INSERT OR IGNORE                       */
     struct ast_name *columns; /* column_count of them; NULL: all, in order */
     unsigned column_count;
+    bool by_name;            /* BY NAME: those that the query's are called  */
     struct ast_query *query; /* VALUES or any other; NULL: DEFAULT VALUES */
     struct ast_conflict conflict;
 };

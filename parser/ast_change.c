@@ -2,6 +2,7 @@
 /*
  * Constructors of INSERT, UPDATE and DELETE.
  */
+#include "base/text.h"
 #include "parser/parser_inner.h"
 
 struct ast_statement *ast_insert(struct parse *parse, struct insert_parts parts)
@@ -29,6 +30,22 @@ struct ast_statement *ast_insert(struct parse *parse, struct insert_parts parts)
                                         .column_count = parts.columns.count,
                                         .query = parts.query,
                                         .conflict = parts.conflict };
+    return made;
+}
+
+struct ast_statement *ast_insert_by(struct parse *parse, struct ast_name what,
+                                    struct insert_parts parts)
+{
+    struct ast_statement *made = ast_insert(parse, parts);
+    bool by_name = name_equal(what.text, "name");
+
+    if (!by_name && !name_equal(what.text, "position")) {
+        error_at(parse->error, VDBQ_SYNTAX, what.at,
+                 "INSERT is BY NAME or BY POSITION");
+        return NULL;
+    }
+    if (made != NULL)
+        made->insert.by_name = by_name;
     return made;
 }
 

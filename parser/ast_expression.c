@@ -417,3 +417,16 @@ struct ast_expression *ast_extract(struct parse *parse, struct span whole,
     function.call.arguments = ast_values(parse, function.call.arguments, value);
     return ast_function(parse, whole, function);
 }
+
+struct ast_expression *ast_position(struct parse *parse, struct span at,
+                                    struct span name,
+                                    struct ast_expression *part,
+                                    struct ast_expression *whole)
+{
+    struct function function = { .name = ast_name(parse, name) };
+
+    function.name.text = "instr";
+    function.call.arguments = ast_values(parse, function.call.arguments, whole);
+    function.call.arguments = ast_values(parse, function.call.arguments, part);
+    return ast_function(parse, at, function);
+}

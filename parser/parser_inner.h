@@ -74,6 +74,9 @@ struct ast_statement *ast_savepoint(struct parse *parse,
 /* ast_change.c */
 struct ast_statement *ast_insert(struct parse *parse,
                                  struct insert_parts parts);
+/* Behind BY: NAME or POSITION. */
+struct ast_statement *ast_insert_by(struct parse *parse, struct ast_name what,
+                                    struct insert_parts parts);
 struct ast_conflict ast_conflict(struct span at, struct ast_target target,
                                  struct set_list sets,
                                  struct ast_expression *where);
@@ -323,6 +326,11 @@ struct call ast_part(struct parse *parse, struct ast_expression *value,
 struct ast_expression *ast_extract(struct parse *parse, struct span whole,
                                    struct span name, struct span field,
                                    struct ast_expression *value);
+/* POSITION(part IN whole) is instr(whole, part). */
+struct ast_expression *ast_position(struct parse *parse, struct span at,
+                                    struct span name,
+                                    struct ast_expression *part,
+                                    struct ast_expression *whole);
 /* An expression in parentheses. */
 struct ast_expression *ast_group(struct parse *parse, struct span whole,
                                  struct ast_expression *inner);

@@ -196,6 +196,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     OUTER       "OUTER"
     OVER        "OVER"
     PARTITION   "PARTITION"
+    POSITION    "POSITION"
     PRECEDING   "PRECEDING"
     QUALIFY     "QUALIFY"
     RANGE       "RANGE"
@@ -246,7 +247,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 
 %type <name> name word alias function_name savepoint window_base own_table
 %type <table> table_name
-%type <expression> expression term literal case_operand else where having
+%type <expression> expression term primary literal case_operand else where having
 %type <expression> frame_offset filter qualify default_value key_column key_name
 %type <expression> grouping
 %type <names> names name_list view_columns
@@ -847,6 +848,9 @@ insert:
   | insert_verb INTO into "(" name_list ")" source conflict
         { $$ = ast_insert(parse, (struct insert_parts){ $insert_verb, $into,
                           $name_list, $source, $conflict }); }
+  | insert_verb INTO into BY name query conflict
+        { $$ = ast_insert_by(parse, $name, (struct insert_parts){ $insert_verb,
+                             $into, { 0 }, $query, $conflict }); }
 
 into:
     own_table          { $$ = (struct aliased){ $own_table, { 0 } }; }
@@ -1007,7 +1011,7 @@ literal:
   | INTERVAL STRING
         { $$ = ast_interval(parse, @$, @2, (struct span){ 0 }); }
 
-term:
+primary:
     literal
   | PARAMETER          { $$ = ast_parameter(parse, @$); }
   | name
@@ -1030,18 +1034,23 @@ term:
   | TRY_CAST "(" expression AS type ")"
         { $$ = ast_try_cast(parse, operation(AST_PLUS, @1, @$), $expression,
                             $type); }
-  | term "::" type
-        { $$ = ast_cast(parse, operation(AST_PLUS, @2, @$), $1, $type); }
-  | term COLLATE collation
-        { $$ = ast_collate(parse, operation(AST_PLUS, @2, @$), $1,
-                           $collation); }
   | EXTRACT "(" name FROM expression ")"
         { $$ = ast_extract(parse, @$, @1, @name, $expression); }
+  | POSITION "(" primary[part] IN expression[whole] ")"
+        { $$ = ast_position(parse, @$, @1, $part, $whole); }
   | CASE case_operand whens else END_WORD
         { $$ = ast_case(parse, @$, $case_operand, $whens, $else); }
   | function_name "(" call ")" filter over
         { $$ = ast_function(parse, @$, (struct function){ $1, $call,
                             $filter, $over }); }
+
+term:
+    primary
+  | term "::" type
+        { $$ = ast_cast(parse, operation(AST_PLUS, @2, @$), $1, $type); }
+  | term COLLATE collation
+        { $$ = ast_collate(parse, operation(AST_PLUS, @2, @$), $1,
+                           $collation); }
   | NOT term
         { $$ = ast_unary(parse, operation(AST_NOT, @1, @$), $2); }
   | "-" term           %prec PREFIX
@@ -1276,7 +1285,7 @@ window_word:
   | DEFERRED | DESC | DESCRIBE | DO | EXCLUDE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
   | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST
   | MATERIALIZED | NOTHING | NULLS
-  | PRAGMA | PRECEDING | RECURSIVE | REINDEX | RELEASE | REPLACE
+  | POSITION | PRAGMA | PRECEDING | RECURSIVE | REINDEX | RELEASE | REPLACE
   | ROLLBACK | ROW | SAVEPOINT | SHOW | START | SUMMARIZE | TIMESTAMP | TREE | TRUNCATE | TRY_CAST
   | UNBOUNDED | VACUUM | VIEW
 
@@ -1284,7 +1293,7 @@ kept_word:
     CROSS | END_WORD | FETCH | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
   | OFFSET | OUTER | OVER | QUALIFY | REGEXP | RIGHT_WORD | SIMILAR | WINDOW
 
-/* All of them but CAST, TRY_CAST and EXTRACT, and LIKE, ILIKE. */
+/* All of them but CAST, TRY_CAST, EXTRACT and POSITION, and LIKE, ILIKE. */
 function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:

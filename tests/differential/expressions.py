@@ -237,7 +237,9 @@ class Expressions:
         return Node('length({0})', self.make('T', depth, scope), type='I', bound=1000)
 
     def position(self, kind, depth, scope):
-        return Node('instr({0}, {1})', *self.two('T', depth, scope), type='I', bound=1000)
+        text = self.rng.choice((
+            'instr({0}, {1})', {'': 'position(({1}) IN {0})', 'sqlite': 'instr({0}, {1})'}))
+        return Node(text, *self.two('T', depth, scope), type='I', bound=1000)
 
     def truncated(self, kind, depth, scope):
         a = self.make('D', depth, scope)

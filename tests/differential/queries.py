@@ -470,10 +470,18 @@ class Queries(Subqueries):
                         type='change'), table
         other = self.rng.choice([t for t in tables if len(t.rows) <= 70])
         scope = Scope([column_node(c) for c in other.columns])
+        by_name = self.rng.random() < 0.4
+        if by_name:
+            self.rng.shuffle(columns)
+        names = [c.template for c in columns]
         items = listed([self.value_for(c, scope) for c in columns])
         where = optional('WHERE {0}', self.expressions.make('B', 2, scope))
-        items.separator, items.template = None, ', '.join(['{}'] * len(columns))
-        return Node(f'INSERT INTO {table.name} SELECT {{0}} FROM {other.name} {{1}}', items, where,
+        items.separator, items.template = None, ', '.join(
+            f'{{}} AS {name}' if by_name else '{}' for name in names)
+        listing = f' ({", ".join(names)})' if by_name else ''
+        rows = f'SELECT {{0}} FROM {other.name} {{1}}'
+        return Node({'': f'INSERT INTO {table.name}{" BY NAME" if by_name else ""} {rows}',
+                     'sqlite': f'INSERT INTO {table.name}{listing} {rows}'}, items, where,
                     type='change'), table
 
     def elsewhere(self, table):

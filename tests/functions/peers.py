@@ -82,7 +82,7 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('levenshtein editdist3 damerau_levenshtein hamming mismatches jaccard jaro_similarity '
      'jaro_winkler_similarity', 'T'),
     ('var_pop var_samp stddev_pop stddev_samp variance stddev', 'ID'),
-    ('bool_and bool_or every count_if countif', 'B'), ('xor gcd lcm', 'I'),
+    ('bool_and bool_or every count_if countif', 'B'), ('xor gcd lcm', 'I'), ('cbrt', 'ID'),
     ('last_day dayname monthname epoch epoch_us epoch_ns', 'YW'), ('epoch_ms', 'IYW'),
     ('make_timestamp make_timestamp_ms', 'I'),
     ('covar_pop covar_samp corr regr_slope regr_intercept regr_r2', 'I'),

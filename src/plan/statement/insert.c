@@ -109,6 +109,42 @@ static enum vdbq_status insert_query(struct inserting *inserting,
     return insert_node(inserting, node ? arrange(inserting, node) : NULL, plan);
 }
 
+/* The names of a query's columns. */
+static struct ast_name *names_of(struct binder *binder, const struct node *node,
+                                 struct position at)
+{
+    struct ast_name *names =
+        arena_alloc(binder->arena, node->column_count * sizeof *names);
+
+    if (names == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < node->column_count; i++)
+        names[i] = (struct ast_name){ .text = node->columns[i].name, .at = at };
+    return names;
+}
+
+/* BY NAME: `named`, a copy of the statement, has its query's columns as a list. */
+static enum vdbq_status insert_by_name(struct inserting *inserting,
+                                       struct ast_insert *named,
+                                       struct plan *plan)
+{
+    struct binder *binder = inserting->binder;
+    struct node *node = bind_query(binder, named->query);
+    enum vdbq_status status;
+
+    if (node == NULL)
+        return binder->error->status;
+    named->columns = names_of(binder, node, named->query->at);
+    named->column_count = node->column_count;
+    if (named->columns == NULL)
+        return binder->error->status;
+    inserting->insert = named;
+    status = insert_columns(inserting);
+    if (status == VDBQ_OK)
+        status = insert_node(inserting, arrange(inserting, node), plan);
+    return status;
+}
+
 /* Rows of constants of which something is returned. */
 static enum vdbq_status return_constants(struct inserting *inserting,
                                          struct plan *plan)
@@ -160,6 +196,7 @@ enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                   struct binder *binder, struct plan *plan)
 {
     const struct ast_insert *insert = &statement->insert;
+    struct ast_insert named = *insert;
     struct inserting inserting = { .binder = binder,
                                    .insert = insert,
                                    .returning = statement->returning };
@@ -171,8 +208,9 @@ enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
     if (binder->limits != NULL && binder->limits->conflicts != NULL)
         return plan_upsert(statement, inserting.table, binder, plan);
     plan->kind = PLAN_INSERT;
-    status = insert_columns(&inserting);
-    if (status == VDBQ_OK)
+    status = insert->by_name ? insert_by_name(&inserting, &named, plan)
+                             : insert_columns(&inserting);
+    if (status == VDBQ_OK && !insert->by_name)
         status = insert_rows(&inserting, plan);
     plan->insert.conflict = insert->replace ? CONFLICT_REPLACE
                             : insert->ignore || is_nothing(&insert->conflict)

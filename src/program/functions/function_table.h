@@ -205,6 +205,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "without its fraction")                                               \
     OPCODE(sqrt, 1, 1, opcode, SQRT,                                           \
          "square root")                                                        \
+    HOST(cbrt, 1, 1, DOUBLE, "D", PLAIN, cbrt,                                 \
+         "cube root, of numbers below 0, too")                                 \
     OPCODE(exp, 1, 1, opcode, EXP,                                             \
          "power of e")                                                         \
     OPCODE(ln, 1, 1, opcode, LN,                                               \
