@@ -285,7 +285,14 @@ class Queries(Subqueries):
     def where(self, scope):
         terms = [self.expressions.make('B', self.rng.choice((1, 2, 3)), scope)
                  for _ in range(self.rng.choice((1, 1, 2)))]
+        if self.peer == 'sqlite' and self.rng.random() < 0.04:
+            terms[-1] = self.beside_random(terms[-1])
         return optional('WHERE {0}', listed(terms, ' AND '))
+
+    def beside_random(self, term):
+        """The same, but that it asks for a random number, too."""
+        return Node(self.rng.choice(('(random() IS NULL OR {0})', '(random() IS NOT NULL AND {0})',
+                                     '({0} AND random() <> random())')), term, type='B')
 
     def some_kinds(self, scope):
         return [self.expressions.some_type(scope) for _ in range(self.rng.randrange(1, 5))]

@@ -278,8 +278,8 @@ static bool check_random(struct binder *binder,
     if (binder->scope->windows || binder->scope->random)
         return true;
     error_at(binder->error, VDBQ_SYNTAX, tree->at,
-             "random() stands in results, QUALIFY, ORDER BY, VALUES and SET of "
-             "UPDATE only, and not in aggregates");
+             "random() stands in results, WHERE of SELECT, QUALIFY, ORDER BY, "
+             "VALUES and SET of UPDATE only, and not in aggregates");
     error_hint(binder->error, "a query in FROM may have it as a column");
     return false;
 }

@@ -203,12 +203,13 @@ static struct node *make_common(struct binder *binder, const void *of,
     return node_common(binder, common);
 }
 
-/* Whether a name's query is to be bound once: it is AS MATERIALIZED, or common
- * subplans are due and it is not small. */
+/* Whether a name's query, for which so much was bound, is to be bound once: it is
+ * AS MATERIALIZED, or has random numbers, which all places of a name of WITH share,
+ * or common subplans are due and it is not small. */
 static bool is_once(const struct binder *binder, const struct named *named,
-                    unsigned nodes)
+                    unsigned nodes, unsigned randoms)
 {
-    if (named->with != NULL && named->with->with->once)
+    if (named->with != NULL && (named->with->with->once || randoms > 0))
         return true;
     return common_is_due(binder) && nodes > NODES_SMALL;
 }
@@ -220,7 +221,7 @@ static struct node *bind_named(struct binder *binder, const struct named *named)
     const void *of = named->with != NULL ? (const void *)named->with->with
                                          : (const void *)named->view;
     struct common *common = common_find(binder, of);
-    unsigned nodes = binder->nodes;
+    unsigned nodes = binder->nodes, randoms = binder->randoms;
     size_t asked = asked_around(named);
     struct node *node;
     bool recursive, asks;
@@ -231,7 +232,9 @@ static struct node *bind_named(struct binder *binder, const struct named *named)
     asks = asked_around(named) != asked;
     if (node == NULL
         || (!recursive
-            && (asks || !is_once(binder, named, binder->nodes - nodes))))
+            && (asks
+                || !is_once(binder, named, binder->nodes - nodes,
+                            binder->randoms - randoms))))
         return node;
     return make_common(binder, of, node, asks, recursive);
 }

@@ -6,6 +6,7 @@
  */
 #include "plan/bind/select.h"
 
+#include "base/os/stack.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/bind/bind.h"
@@ -16,6 +17,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/collate.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 /* -------------------------------------------------------------- results -- */
@@ -86,20 +88,82 @@ static struct expression *result_at(struct selecting *selecting,
 
 /* ---------------------------------------------------------------- WHERE -- */
 
+/* Puts a part of the condition to those of FROM, or to those with random(), which
+ * is made of a window: these are tested of the rows that the others leave. */
+static enum vdbq_status add_part(struct selecting *selecting,
+                                 struct expression *part, struct from *from)
+{
+    struct binder *binder = selecting->binder;
+    struct ast_expression place = { .at = part->at };
+
+    if (!expression_has(part, EXPRESSION_WINDOW))
+        return vector_append(&from->conditions, &part, 1)
+                   ? VDBQ_OK
+                   : error_no_memory(binder->error);
+    selecting->random =
+        selecting->random == NULL
+            ? part
+            : expression_operator(binder, AST_AND, selecting->random, part,
+                                  &place);
+    return selecting->random ? VDBQ_OK : binder->error->status;
+}
+
+/* What has no random() stays one part. */
+static enum vdbq_status add_parts(struct selecting *selecting,
+                                  struct expression *where, struct from *from)
+{
+    if (stack_is_short())
+        return stack_refuse(selecting->binder->error, where->at);
+    while (where->kind == EXPRESSION_OPERATOR && where->operation.op == AST_AND
+           && expression_has(where, EXPRESSION_WINDOW)) {
+        enum vdbq_status status = add_parts(selecting, where->left, from);
+        if (status != VDBQ_OK)
+            return status;
+        where = where->right;
+    }
+    return add_part(selecting, where, from);
+}
+
+/* Each grouping of several has the SELECT anew, with other random numbers. */
+static enum vdbq_status refuse_groupings(const struct selecting *selecting)
+{
+    error_at(selecting->binder->error, VDBQ_SYNTAX, selecting->random->at,
+             "random() in WHERE does not go with several groupings");
+    return error_hint(selecting->binder->error,
+                      "a query in FROM may have it as a column");
+}
+
 static enum vdbq_status bind_where(struct selecting *selecting,
                                    struct from *from)
 {
     struct binder *binder = selecting->binder;
     struct expression *where;
+    enum vdbq_status status;
 
     if (selecting->select->where == NULL)
         return VDBQ_OK;
+    binder->scope->random = true;
     where = bind_condition(binder, selecting->select->where);
+    binder->scope->random = false;
     if (where == NULL)
         return binder->error->status;
-    return vector_append(&from->conditions, &where, 1)
-               ? VDBQ_OK
-               : error_no_memory(binder->error);
+    status = add_parts(selecting, where, from);
+    return status == VDBQ_OK && selecting->random != NULL
+                   && select_has_sets(selecting->select)
+               ? refuse_groupings(selecting)
+               : status;
+}
+
+/* Only the rows for which a condition with random() is true. */
+static enum vdbq_status test_random(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+
+    selecting->node =
+        node_extend(binder, selecting->node, &selecting->random, 1);
+    if (selecting->node != NULL)
+        selecting->node = select_where_last(binder, selecting->node);
+    return selecting->node ? VDBQ_OK : binder->error->status;
 }
 
 /* ------------------------------------------------------------- GROUP BY -- */
@@ -431,7 +495,8 @@ static struct node *make_nodes(struct selecting *selecting,
 
     selecting->node =
         node_product(selecting->binder, &from->leaves, &from->conditions);
-    if (selecting->node == NULL)
+    if (selecting->node == NULL
+        || (selecting->random != NULL && test_random(selecting) != VDBQ_OK))
         return NULL;
     if (set >= 0)
         return select_one_set(selecting, (unsigned)set);

@@ -48,6 +48,7 @@ struct selecting {
     struct vector aggregates;  /* of struct expression *: those in use     */
     struct expression *having; /* NULL: none, or it was tested            */
     struct expression *qualify; /* NULL: none                              */
+    struct expression *random;  /* what WHERE asks of random(); NULL: nothing */
     struct node *node;          /* the uppermost one so far                 */
 };
 
@@ -92,6 +93,8 @@ enum vdbq_status select_join_sets(struct selecting *selecting,
 /* select_output.c: the results of the rows at hand, and all that follows them.
  * NULL: a failure. */
 struct node *select_output(struct selecting *selecting);
+/* select_output.c: the rows for which the last column is true, without it. */
+struct node *select_where_last(struct binder *binder, struct node *node);
 
 /* select_output.c: the number of a result that is this expression, or -1. */
 int select_result_of(const struct selecting *selecting,

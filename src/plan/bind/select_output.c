@@ -73,8 +73,7 @@ static enum vdbq_status add_hidden(struct selecting *selecting,
     return VDBQ_OK;
 }
 
-/* The rows for which the last column is true, without it. */
-static struct node *qualified(struct binder *binder, struct node *node)
+struct node *select_where_last(struct binder *binder, struct node *node)
 {
     unsigned count = node->column_count - 1;
     struct expression *last =
@@ -105,7 +104,7 @@ static struct node *output_node(struct selecting *selecting,
                     output->names, output->count);
 
     if (node != NULL && selecting->qualify != NULL)
-        node = qualified(binder, node);
+        node = select_where_last(binder, node);
     if (node != NULL)
         node = firsts(selecting, node, output);
     if (node != NULL && selecting->select->distinct)
