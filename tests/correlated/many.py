@@ -139,13 +139,14 @@ class Queries:
                         f'm.id < {self.rng.choice((9, 900))}', f'm.w = {self.rng.randrange(13)}')
         called = self.some('', '', 'length(m.s) > 3', "upper(m.s) LIKE '%7%'")
         tests = (self.some('', few, few), called, self.test('m'))
-        order = self.some('m.w, m.id', f'm.{key} DESC, m.id', 'upper(m.s), m.id')
+        order = self.some('m.w, m.id', f'm.{key} DESC, m.id', 'upper(m.s), m.id',
+                          'reverse(m.s) DESC, m.id')
         end = self.some('', ' LIMIT 5', f' ORDER BY {order} LIMIT {self.some(1, 7, 70)}')
         return (f'SELECT m.{key}, {", ".join(calls)} FROM many m' + self.where(*tests) + end)
 
     def of_first(self, key):
         """The first rows of many, with all that they have."""
-        order = self.some('m.w, m.id', f'm.{key} DESC, m.id', 'm.id')
+        order = self.some('m.w, m.id', f'm.{key} DESC, m.id', 'm.id', 'lower(m.s) DESC, m.id')
         join = self.some('', '', f'{self.some("", "LEFT ")}JOIN few f ON f.{key} = m.{key}')
         return (f'SELECT m.s, m.d, m.w, m.id{", f.x" if join else ""} FROM many m {join}'
                 + self.where(self.test('m')) + f' ORDER BY {order}{", f.x" if join else ""} '

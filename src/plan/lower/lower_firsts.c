@@ -15,9 +15,6 @@
 #include "program/functions/function.h"
 #include "program/loads.h"
 
-/* More are kept in a heap no faster than they are sorted. */
-enum { FIRSTS_MOST = 1000 };
-
 /* The column of an input that a scan gives as one column and no other; -1: it does
  * not give it so. */
 static int column_below(const struct step *scan, int column)
@@ -135,13 +132,12 @@ static void tell_of_group(struct steps *steps, const struct step *step)
 static void tell_of_sort(struct steps *steps, const struct step *step)
 {
     const struct step_sort *sort = &step->sort;
-    if (sort->keys.count == 0 || sort->limit > FIRSTS_MOST
-        || sort->offset > FIRSTS_MOST || sort->limit == 0)
+    uint32_t count = step_sort_firsts(sort);
+    if (count == 0)
         return;
     const struct step_key *key = vector_at(&sort->keys, 0);
     tell(steps, VECTOR_ITEMS(&step->inputs, int)[0], key->column,
-         (struct step_firsts){ .count = (uint32_t)(sort->offset + sort->limit),
-                               .descending = key->descending });
+         (struct step_firsts){ .count = count, .descending = key->descending });
 }
 
 void lower_firsts(struct steps *steps)

@@ -361,6 +361,12 @@ static const struct pass {
       .text = "Rows of a table of which few are wanted are found by an index.",
       .optional = true,
       .when = PASS_ALL },
+    { .name = "first calls",
+      .apply = first_calls,
+      .text = "Texts of which a sort with a LIMIT wants the first are computed "
+              "row by row, where they are many.",
+      .optional = true,
+      .when = PASS_ALL },
     { .name = "nest calls",
       .apply = nested_calls,
       .text = "What is asked of texts that calls give for many words is asked "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A walk over a tree that replaces nodes, from the tables up.
+ * Walks over a tree, from the tables up.
  */
 #include "plan/simplify/tree_pass.h"
 
@@ -40,4 +40,26 @@ struct node *tree_pass(struct binder *binder, struct node *node,
     if (done && node->left != left)
         node = tree_merge(binder, node);
     return done && node != NULL ? replace(binder, node) : NULL;
+}
+
+static bool look_below(struct binder *binder, struct node *node, tree_look look)
+{
+    bool done = true;
+
+    if (node == NULL || node->counted == binder->counts)
+        return true;
+    if (stack_is_short())
+        return stack_refuse(binder->error, (struct position){ 0 }), false;
+    node->counted = binder->counts;
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done = look_below(binder, VECTOR_ITEMS(&node->parts, struct node *)[i],
+                          look);
+    return done && look_below(binder, node->left, look)
+           && look_below(binder, node->right, look) && look(binder, node);
+}
+
+bool tree_look_once(struct binder *binder, struct node *root, tree_look look)
+{
+    binder->counts++;
+    return look_below(binder, root, look);
 }

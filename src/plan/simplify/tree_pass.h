@@ -18,6 +18,13 @@ typedef struct node *(*tree_replace)(struct binder *binder, struct node *node);
 struct node *tree_pass(struct binder *binder, struct node *node,
                        tree_replace replace);
 
+/* Looks at a node, which may be changed; false: a failure. */
+typedef bool (*tree_look)(struct binder *binder, struct node *node);
+
+/* Looks at each node once, in however many places it stands, from the tables up.
+ * False: a failure. */
+bool tree_look_once(struct binder *binder, struct node *root, tree_look look);
+
 /* node, or what it and the one below it become as one. */
 struct node *tree_merge(struct binder *binder, struct node *node);
 

@@ -10,7 +10,8 @@
  * first, and a NODE_MAP computes the call for each of them. They are left by the
  * condition, by those parts of it that call nothing, or by a LIMIT over it. Texts
  * that a statement shows, or groups tell apart, are late also where about as many
- * rows are left as there are words: looked up, they would be words, in order.
+ * rows are left as there are words: looked up, they would be words, in order. So are
+ * those of which a sort with a LIMIT wants the first, unless an index has the order.
  *
  * What may fail is computed for the same rows as before: behind a sort with a
  * LIMIT, where it would be for fewer, nothing that fails is late.
@@ -44,9 +45,11 @@ enum {
 struct calls {
     struct binder *binder;
     const struct node *below;
-    double rows;         /* that are left of it                            */
-    bool any_failing;    /* calls that may fail are meant, too             */
-    bool leave;          /* ... and a statement shows or groups them     */
+    double rows;      /* that are left of it                            */
+    bool any_failing; /* calls that may fail are meant, too             */
+    bool leave;       /* ... and a statement shows or groups them     */
+    const struct expression
+        *first;          /* ... and a sort wants the first of these; or NULL */
     struct vector stay;  /* of struct expression *: looked up in any case  */
     struct vector found; /* ... computed late                              */
     struct node *map;    /* that has those: the last columns               */
@@ -110,7 +113,7 @@ bool late_calls_tell_apart(const struct expression *e)
  * them as rows that takes longer than to make them row by row. */
 static double words_share(const struct calls *calls, const struct expression *e)
 {
-    bool many = calls->leave && late_calls_tell_apart(e);
+    bool many = (calls->leave || e == calls->first) && late_calls_tell_apart(e);
     return e->type == VDBQ_TEXT && many ? WORDS_SHARE_TEXT : WORDS_SHARE;
 }
 
@@ -330,6 +333,8 @@ static bool choose(struct calls *calls, struct node *select,
     } else {
         calls->any_failing = false; /* the other part is tested behind them */
     }
+    /* what else makes words goes along with the texts that make none */
+    calls->leave |= calls->first != NULL && is_late(calls, calls->first);
     return collect_all(calls, select->results, select->column_count);
 }
 
@@ -343,10 +348,11 @@ static bool calls_any(struct calls *calls, struct node *select)
 }
 
 static struct node *select_late(struct binder *binder, struct node *select,
-                                bool leave)
+                                bool leave, const struct expression *first)
 {
     struct calls calls = begin(binder, select->left);
     calls.leave = leave;
+    calls.first = first;
     struct parts parts;
     struct node *rows = select->left;
     if (!calls_any(&calls, select))
@@ -482,14 +488,14 @@ static bool can_be_late(const struct node *node)
 
 static struct node *late_at_select(struct binder *binder, struct node *node)
 {
-    return can_be_late(node) ? select_late(binder, node, false) : node;
+    return can_be_late(node) ? select_late(binder, node, false, NULL) : node;
 }
 
 static struct node *late_at_group(struct binder *binder, struct node *node)
 {
     if (node->kind != NODE_GROUP || !can_be_late(node->left))
         return node;
-    node->left = select_late(binder, node->left, true);
+    node->left = select_late(binder, node->left, true, NULL);
     return node->left != NULL ? node : NULL;
 }
 
@@ -497,8 +503,38 @@ struct node *late_calls(struct binder *binder, struct node *node)
 {
     node = tree_pass(binder, node, late_at_limit);
     if (node != NULL && can_be_late(node))
-        node = select_late(binder, node, true);
+        node = select_late(binder, node, true, NULL);
     if (node != NULL)
         node = tree_pass(binder, node, late_at_group);
     return node != NULL ? tree_pass(binder, node, late_at_select) : NULL;
+}
+
+/* --------------------------------------------------------- first texts -- */
+
+/* The text of its SELECT by which a sort keeps so few rows that a map makes no words
+ * of those behind them; NULL: there is none. */
+static const struct expression *first_text(const struct node *sort)
+{
+    if (sort->kind != NODE_SORT || sort->left->kind != NODE_SELECT
+        || step_sort_firsts(&sort->sort) == 0)
+        return NULL;
+    const struct step_key *key = vector_at(&sort->sort.keys, 0);
+    return sort->left->results[key->column];
+}
+
+static bool late_below_sort(struct binder *binder, struct node *node)
+{
+    const struct expression *first = first_text(node);
+    if (first == NULL || !can_be_late(node->left))
+        return true;
+    node->left = select_late(binder, node->left, false, first);
+    return node->left != NULL;
+}
+
+struct node *first_calls(struct binder *binder, struct node *root)
+{
+    return node_count_readers(binder, root)
+                   && tree_look_once(binder, root, late_below_sort)
+               ? root
+               : NULL;
 }

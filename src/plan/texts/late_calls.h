@@ -12,6 +12,10 @@ struct binder;
 /* Where a condition or a LIMIT in a tree leaves far fewer rows than a text column
  * has words, calls of it are computed row by row behind that. NULL: a failure. */
 struct node *late_calls(struct binder *binder, struct node *node);
+/* Calls by which a sort with a LIMIT puts rows in order are computed row by row, too,
+ * where they give about as many texts as there are rows: after indexes of expressions
+ * were chosen. NULL: a failure. */
+struct node *first_calls(struct binder *binder, struct node *root);
 /* The words that a column of a node has where it is a table's; else 0. */
 double late_calls_words(const struct node *node, int column);
 /* Whether a call gives different texts for nearly all different words. */

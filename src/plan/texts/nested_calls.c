@@ -15,11 +15,11 @@
 #include "plan/texts/nested_calls.h"
 
 #include "base/hostile.h"
-#include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/lookup.h"
 #include "plan/make/replace.h"
 #include "plan/operator/operator.h"
+#include "plan/simplify/tree_pass.h"
 #include "plan/texts/fused_calls.h"
 #include "plan/texts/late_calls.h"
 #include "plan/tree/binder.h"
@@ -96,7 +96,7 @@ static bool replace_in(struct nesting *nesting, struct expression **place)
 }
 
 /* Replaces those of a SELECT. */
-static bool nest(struct binder *binder, struct node *node)
+static bool nest_in(struct binder *binder, struct node *node)
 {
     struct nesting nesting = { .binder = binder, .below = node->left };
     bool done = node->where == NULL || count(&nesting, &node->where);
@@ -110,23 +110,12 @@ static bool nest(struct binder *binder, struct node *node)
     return done;
 }
 
-/* Looks at a node once, wherever it stands, and at those below it. */
-static bool visit(struct binder *binder, struct node *node)
+static bool nest(struct binder *binder, struct node *node)
 {
-    bool done = true;
-    if (node == NULL || node->counted == binder->counts)
-        return true;
-    if (stack_is_short())
-        return stack_refuse(binder->error, (struct position){ 0 }), false;
-    node->counted = binder->counts;
-    for (size_t i = 0; i < node->parts.count && done; i++)
-        done = visit(binder, VECTOR_ITEMS(&node->parts, struct node *)[i]);
-    return done && visit(binder, node->left) && visit(binder, node->right)
-           && (node->kind != NODE_SELECT || nest(binder, node));
+    return node->kind != NODE_SELECT || nest_in(binder, node);
 }
 
 struct node *nested_calls(struct binder *binder, struct node *root)
 {
-    binder->counts++;
-    return visit(binder, root) ? root : NULL;
+    return tree_look_once(binder, root, nest) ? root : NULL;
 }

@@ -8,6 +8,8 @@
 
 #include "base/type.h"
 
+enum { FIRSTS_MOST = 1000 }; /* rows, by their place in a sort */
+
 int step_machine_type(enum vdbq_type type)
 {
     int machine = type_machine(type);
@@ -137,6 +139,14 @@ static void finish_window(struct step_window *window)
         vector_finish(&function->order);
     }
     vector_finish(&window->functions);
+}
+
+uint32_t step_sort_firsts(const struct step_sort *sort)
+{
+    bool few = sort->limit <= FIRSTS_MOST && sort->offset <= FIRSTS_MOST;
+    return few && sort->keys.count > 0 && sort->limit > 0
+               ? (uint32_t)(sort->offset + sort->limit)
+               : 0;
 }
 
 bool step_window_gives_one(const struct step_window_function *function)

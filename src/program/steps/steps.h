@@ -195,6 +195,9 @@ struct step_firsts {
     int keys[STEP_FIRSTS_KEYS]; /* ... whose values are equal in these
                                    columns of the input; `count` is 1      */
 };
+/* How many texts count where a sort puts rows in order by them: those of the rows
+ * that it keeps; 0: so many that a heap keeps them no faster than they are sorted. */
+uint32_t step_sort_firsts(const struct step_sort *sort);
 struct step_function {
     const char *name; /* of program/functions/function.h                    */
     bool
