@@ -13,7 +13,10 @@
 #include "exec/dictionary/run_dictionary_inner.h"
 #include "program/letters/utf8.h"
 
-enum { CALL_ROWS = 16 }; /* that one call takes as long as */
+enum {
+    CALL_ROWS = 16, /* that one call takes as long as */
+    ROW_BYTES = 16  /* of a text that take as long as one of these */
+};
 
 /* The call with this text, for these words, or NULL. */
 static struct call *find_call(const struct making *making, const char *text,
@@ -144,7 +147,7 @@ static bool compute_all(const struct computing *computing,
                 add_text(computed, text);
         }
         share->codes[i] = computed->count - 1;
-        done = done && !stop_after(&since, CALL_ROWS);
+        done = done && !stop_after(&since, CALL_ROWS + word.length / ROW_BYTES);
     }
     return done;
 }

@@ -17,6 +17,7 @@
 
 enum {
     CALL_ROWS = 16, /* of a loop, or one of a stop's, take as long as a call */
+    ROW_BYTES = 16, /* of a text take as long as one of these                */
     BLOCK_ROWS = 32 /* whose texts are looked up together, in memory         */
 };
 
@@ -24,6 +25,7 @@ enum {
 struct share {
     uint64_t first, rows; /* of the batch */
     uint64_t done;        /* of `rows`, before one that failed */
+    uint64_t since;       /* for stop_after(): CALL_ROWS, and what texts take */
     struct map_memo memo;
     /* of a call that is looked up: a copy of its arguments */
     struct function_value constants[FUNCTION_ARGUMENTS_MAX];
@@ -77,19 +79,19 @@ static bool look_up_block(const struct computing *computing,
 }
 
 /* The value of an argument in the row at hand; false: it is NULL. */
-static bool argument(const struct computing *computing,
-                     const struct share *share, unsigned i,
-                     struct function_value *value)
+static bool argument(const struct computing *computing, struct share *share,
+                     unsigned i, struct function_value *value)
 {
     const struct row_set_column *column = &computing->arguments[i];
     uint64_t row = share->first + share->done;
     *value = (struct function_value){ 0 };
     if (row_set_is_null(column, row))
         return false;
-    if (column->type == VDBQ_TEXT)
+    if (column->type == VDBQ_TEXT) {
         value->text =
             share->texts[i].texts[share->done % computing->block_rows];
-    else if (column->type == VDBQ_FLOAT || column->type == VDBQ_DOUBLE)
+        share->since += value->text.length / ROW_BYTES;
+    } else if (column->type == VDBQ_FLOAT || column->type == VDBQ_DOUBLE)
         value->real = row_set_real(column, row);
     else
         value->integer = row_set_integer(column, row);
@@ -239,7 +241,6 @@ static enum vdbq_status compute_row(const struct computing *computing,
 static void compute_rows(const struct computing *computing, struct share *share)
 {
     enum vdbq_status status = VDBQ_OK;
-    uint64_t since = 0;
     for (; share->done < share->rows && status == VDBQ_OK; share->done++) {
         uint64_t row = share->first + share->done;
         if (!look_up_block(computing, share)) {
@@ -251,7 +252,7 @@ static void compute_rows(const struct computing *computing, struct share *share)
             copy_value(computing->call, share, like);
         else
             status = compute_row(computing, share);
-        if (status == VDBQ_OK && stop_after(&since, CALL_ROWS))
+        if (status == VDBQ_OK && stop_after(&share->since, CALL_ROWS))
             status = error_cancelled(&share->error);
         if (status != VDBQ_OK)
             return;
