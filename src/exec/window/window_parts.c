@@ -14,6 +14,7 @@
 #include "base/threads/stop.h"
 #include "exec/rows/reorder.h"
 #include "exec/rows/row_index.h"
+#include "exec/window/window_apart.h"
 #include "exec/window/window_firsts.h"
 
 enum {
@@ -21,7 +22,8 @@ enum {
     PIECE_ROWS = HOSTILE(7, 8192), /* of which hashes are found at once       */
     BLOCKS_PART = 4,               /* of the memory: blocks of hashes         */
     OTHER_PART = 4,                /* ... first rows that are put in order    */
-    RUNS_PART = 2, /* ... windows of too many rows, computed in runs       */
+    APART_PART = 4,                /* ... one partition of too many rows      */
+    RUNS_PART = 2,                 /* ... windows of the others, in runs      */
     COMPUTE_BYTES = 40 /* of a row, while its windows are computed            */
 };
 
@@ -261,7 +263,93 @@ static enum vdbq_status compute(struct window_parts *parts,
     return status;
 }
 
-/* ------------------------------------------------------------- in runs -- */
+/* ------------------------------------------------------------ too many -- */
+
+/* Rows of a hash that are too many for memory: those of one partition, which are
+ * selected from where they can be, and all others, whose windows are computed in
+ * runs. */
+struct too_many {
+    struct window_apart apart; /* or zeroed                                */
+    bool can_apart;
+    struct window_spill *runs;
+    uint64_t rows;  /* that went to the runs                               */
+    unsigned count; /* columns of the input, and the number                */
+    const struct step_column *columns; /* these, then the functions'       */
+};
+
+/* Has what takes the rows. */
+static enum vdbq_status make_takers(const struct window_parts *parts,
+                                    struct too_many *many, struct error *error)
+{
+    struct window_spill_params params = parts->params;
+    enum vdbq_status status = VDBQ_OK;
+    params.columns = many->columns;
+    params.input_count = many->count;
+    params.reads = NULL;
+    params.any_order = true;
+    params.room_bytes = parts->params.room_bytes / APART_PART;
+    if (many->can_apart)
+        status = window_apart_init(&many->apart, &params, error);
+    params.room_bytes = parts->params.room_bytes / RUNS_PART;
+    return status == VDBQ_OK ? window_spill_create(&params, &many->runs, error)
+                             : status;
+}
+
+/* Takes rows of the hash. */
+static enum vdbq_status take(struct too_many *many, struct vdbq_batch *batch,
+                             struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    batch->columns++; /* the numbers */
+    if (many->can_apart)
+        status = window_apart_add(&many->apart, batch, error);
+    many->rows += batch->rows;
+    return status == VDBQ_OK ? window_spill_add(many->runs, batch, error)
+                             : status;
+}
+
+/* Takes all of them. */
+static enum vdbq_status take_all(const struct window_parts *parts,
+                                 unsigned hash, struct too_many *many,
+                                 struct error *error)
+{
+    const struct spill_range all = { .spill = &parts->spill,
+                                     .partition = hash,
+                                     .rows = spill_rows(&parts->spill, hash) };
+    struct spill_reader reader;
+    enum vdbq_status status = spill_reader_init(&reader, &all, error);
+    while (status == VDBQ_OK && reader.rows_left > 0) {
+        struct vdbq_batch batch;
+        status = spill_read(&reader, &batch, error);
+        if (status == VDBQ_OK)
+            status = take(many, &batch, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
+    }
+    spill_reader_finish(&reader);
+    return status;
+}
+
+/* Gives the first row of the partition apart. */
+static enum vdbq_status give_apart(struct window_parts *parts,
+                                   struct too_many *many, struct error *error)
+{
+    unsigned functions = (unsigned)parts->params.step->functions.count;
+    struct row_set first, results = { 0 };
+    enum vdbq_status status =
+        row_set_init(&first, many->columns, many->count, error);
+    if (status == VDBQ_OK)
+        status = row_set_init(&results, many->columns + many->count, functions,
+                              error);
+    if (status == VDBQ_OK)
+        status = window_apart_end(&many->apart, &first, &results, error);
+    if (status == VDBQ_OK)
+        status = give(parts, first.columns, results.columns,
+                      &first.columns[many->count - 1], 1, error);
+    row_set_finish(&first);
+    row_set_finish(&results);
+    return status;
+}
 
 /* Gives first rows of a batch of windows that were computed in runs. */
 static enum vdbq_status give_batch(struct window_parts *parts,
@@ -275,62 +363,43 @@ static enum vdbq_status give_batch(struct window_parts *parts,
     return give(parts, view->columns, numbers + 1, numbers, batch->rows, error);
 }
 
-/* All rows of a hash go through the runs. */
-static enum vdbq_status run_all(const struct window_parts *parts, unsigned hash,
-                                struct window_spill *runs, struct error *error)
+/* Gives the first rows of all windows that are computed in runs. */
+static enum vdbq_status give_runs(struct window_parts *parts,
+                                  struct too_many *many, struct error *error)
 {
-    const struct spill_range all = { .spill = &parts->spill,
-                                     .partition = hash,
-                                     .rows = spill_rows(&parts->spill, hash) };
-    struct spill_reader reader;
-    struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = spill_reader_init(&reader, &all, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = spill_read(&reader, &batch, error);
-        if (status == VDBQ_OK)
-            status = window_spill_add(runs, &batch, error);
-    }
-    spill_reader_finish(&reader);
-    return status == VDBQ_OK ? window_spill_end(runs, error) : status;
-}
-
-/* Has what computes windows in runs; `columns` have a number behind the input's. */
-static enum vdbq_status make_runs(const struct window_parts *parts,
-                                  const struct step_column *columns,
-                                  struct window_spill **runs,
-                                  struct error *error)
-{
-    struct window_spill_params params = parts->params;
-    params.columns = columns;
-    params.input_count++;
-    params.room_bytes /= RUNS_PART;
-    params.reads = NULL;
-    params.any_order = true;
-    return window_spill_create(&params, runs, error);
-}
-
-/* Computes the windows of a hash that has too many rows for memory. */
-static enum vdbq_status compute_runs(struct window_parts *parts, unsigned hash,
-                                     const struct step_column *columns,
-                                     struct error *error)
-{
-    struct window_spill *runs = NULL;
+    unsigned functions = (unsigned)parts->params.step->functions.count;
     struct vdbq_batch batch = { .rows = 1 };
     struct row_set view;
-    size_t count = parts->params.step->functions.count;
-    enum vdbq_status status = row_set_init(
-        &view, columns, parts->params.input_count + 1 + (unsigned)count, error);
+    enum vdbq_status status =
+        row_set_init(&view, many->columns, many->count + functions, error);
     if (status == VDBQ_OK)
-        status = make_runs(parts, columns, &runs, error);
-    if (status == VDBQ_OK)
-        status = run_all(parts, hash, runs, error);
+        status = window_spill_end(many->runs, error);
     while (status == VDBQ_OK && batch.rows > 0) {
-        status = window_spill_batch(runs, &batch, error);
+        status = window_spill_batch(many->runs, &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
             status = give_batch(parts, &view, &batch, error);
     }
-    window_spill_destroy(runs);
     row_set_view_finish(&view);
+    return status;
+}
+
+/* Computes the windows of a hash that has too many rows for memory. */
+static enum vdbq_status compute_many(struct window_parts *parts, unsigned hash,
+                                     const struct step_column *columns,
+                                     struct error *error)
+{
+    struct too_many many = { .can_apart = window_apart_can(parts->params.step),
+                             .columns = columns,
+                             .count = parts->params.input_count + 1 };
+    enum vdbq_status status = make_takers(parts, &many, error);
+    if (status == VDBQ_OK)
+        status = take_all(parts, hash, &many, error);
+    if (status == VDBQ_OK && many.apart.rows > 0)
+        status = give_apart(parts, &many, error);
+    window_apart_finish(&many.apart);
+    if (status == VDBQ_OK && many.rows > 0)
+        status = give_runs(parts, &many, error);
+    window_spill_destroy(many.runs);
     return status;
 }
 
@@ -354,7 +423,7 @@ static enum vdbq_status compute_hash(struct window_parts *parts, unsigned hash,
     if (count == 0)
         return VDBQ_OK;
     if (!fits(parts, count))
-        return compute_runs(parts, hash, columns, error);
+        return compute_many(parts, hash, columns, error);
     enum vdbq_status status =
         row_set_init(&rows, columns, parts->params.input_count + 1, error);
     if (status == VDBQ_OK)

@@ -3,8 +3,9 @@
  * Windows over more rows than fit into memory, of which the first row of each
  * partition is wanted alone: rows go to a temporary file by the hash of what they
  * are parted by, and what shares a hash is computed together, in memory. Rows are
- * neither sorted nor merged all together. Where one hash has too many rows, its
- * windows are computed in runs (window_spill.h).
+ * neither sorted nor merged all together. Where one hash has too many rows, quantiles
+ * of one partition are selected (window_apart.h), and windows of the other rows are
+ * computed in runs (window_spill.h).
  */
 #ifndef VDBQ_EXEC_WINDOW_PARTS_H
 #define VDBQ_EXEC_WINDOW_PARTS_H

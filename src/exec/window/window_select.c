@@ -51,15 +51,19 @@ struct window_select {
 
 /* ---------------------------------------------------------------- can -- */
 
+bool window_select_takes(const struct step_window_function *function)
+{
+    const struct step_key *key = function->order.items;
+    return window_is_quantile(function->function) && function->order.count == 1
+           && key->column == function->aggregate.column && key->nulls_last;
+}
+
 bool window_select_can(const struct step_window *step)
 {
     for (size_t i = 0; i < step->functions.count; i++) {
         const struct step_window_function *function =
             vector_at(&step->functions, i);
-        const struct step_key *key = function->order.items;
-        if (!window_is_quantile(function->function)
-            || function->partition.count > 0 || function->order.count != 1
-            || key->column != function->aggregate.column || !key->nulls_last)
+        if (function->partition.count > 0 || !window_select_takes(function))
             return false;
     }
     return step->firsts && step->functions.count > 0;

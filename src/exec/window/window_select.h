@@ -24,6 +24,8 @@ struct window_select_params {
 };
 struct window_select;
 
+/* Whether a function is a quantile in the order of its argument. */
+bool window_select_takes(const struct step_window_function *function);
 /* Whether the functions of a step are quantiles of all rows, each in the order of
  * its argument, of which one row is wanted. */
 bool window_select_can(const struct step_window *step);
