@@ -442,16 +442,22 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
 
 /* --------------------------------------------------------------- chunks -- */
 
-/* Rows of the chunk before its last partition, which may go on. */
+/* Rows of the chunk before its last partition, which may go on: found by halves,
+ * since rows of a partition lie together. */
 static uint64_t rows_whole(const struct stage *stage)
 {
-    uint64_t rows = stage->chunk.rows;
+    uint64_t rows = stage->chunk.rows, low = 0, high = rows;
     if (stage->ranks)
         return rows;
-    for (uint64_t i = rows; i-- > 1;)
-        if (!same_partition(stage, i - 1, i))
-            return i;
-    return 0;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (same_partition(stage, middle, rows - 1))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    assert(rows == 0 || low < rows);
+    return low;
 }
 
 /* Moves the rows from `first` on to the chunk's start. */
