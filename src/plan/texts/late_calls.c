@@ -48,7 +48,8 @@ struct calls {
     double rows;      /* that are left of it                            */
     bool any_failing; /* calls that may fail are meant, too             */
     bool leave;       /* ... and a statement shows or groups them     */
-    const struct expression *first; /* ... and a sort wants its first; or NULL */
+    /* ... and a sort wants the first of these; or NULL */
+    const struct expression *first;
     struct vector stay;  /* of struct expression *: looked up in any case  */
     struct vector found; /* ... computed late                              */
     struct node *map;    /* that has those: the last columns               */
