@@ -456,6 +456,15 @@ class Script:
             items = ', '.join(self.constant(name) for _ in range(self.rng.choice((1, 1, 1, 3))))
             self.ask(f'select * from t where {name} in ({items})', self.shared)
 
+    def insert_often(self):
+        """Rows one by one, of which some have a key that is there."""
+        for _ in range(self.rng.choice((20, 120)) if self.key else 0):
+            row = self.row()
+            if self.rng.random() < 0.3:
+                row = f'({self.constant(self.key)},' + row.split(',', 1)[1]
+            self.do(f'insert or ignore into t values {row}')
+        self.ask('select count(*) from t', self.shared)
+
     def change(self):
         rng = self.rng
         kind = rng.choice(('insert', 'insert', 'update', 'delete', 'rollback', 'commit', 'index',
@@ -493,6 +502,7 @@ class Script:
         for number in range(12):
             if self.rng.random() < (0.04 if number else 0.3):
                 self.look_up_often()
+                self.insert_often()
             for _ in range(self.rng.randrange(1, 5)):
                 self.query()
             self.change()

@@ -387,10 +387,19 @@ static enum vdbq_status find_each(struct looking *looking)
     return status;
 }
 
+/* Whether the only row of those that are looked for has been found, where there were
+ * so many numbers before. */
+static bool has_found(const struct looking *looking, size_t before)
+{
+    return looking->there != NULL ? looking->there[looking->first] != 0
+                                  : looking->numbers->count > before;
+}
+
 /* Looks into a tablet for all rows, by runs that are taken once. */
 static enum vdbq_status look_into(struct looking *looking)
 {
     const bool keyed = looking->find->rule->keyed != NULL;
+    const size_t before = looking->numbers->count;
     struct run *own = NULL, *own_edited = NULL;
     enum vdbq_status status = edit_check(looking->tablet->edit, looking->error);
 
@@ -403,6 +412,8 @@ static enum vdbq_status look_into(struct looking *looking)
         status = scan_base(looking);
     if (status == VDBQ_OK)
         status = find_each(looking);
+    if (status == VDBQ_OK && own == NULL && !has_found(looking, before))
+        rule_sieve_note(looking);
     run_destroy(own);
     run_destroy(own_edited);
     block_destroy(&looking->base);
@@ -417,9 +428,10 @@ static enum vdbq_status look_through(struct looking *looking)
 
     looking->columns = unique_rule_columns(looking->find->rule);
     looking->hashed = rule_is_hashed(looking->find->rule);
+    rule_sieve_ask(looking);
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         looking->tablet = &table->tablets[i];
-        if (may_have_any(looking))
+        if (may_have_any(looking) && !rule_sieve_passes(looking))
             status = look_into(looking);
     }
     return status;

@@ -24,8 +24,9 @@ struct looking {
     struct run_value
         values[RUN_COLUMNS_MAX]; /* one a column, or half a hash  */
     struct unique_hash
-        hash;    /* of the row, by a rule of keys, or of texts     */
-    bool hashed; /* the rule is one that rule_is_hashed()          */
+        hash;       /* of the row, by a rule of keys, or of texts     */
+    bool hashed;    /* the rule is one that rule_is_hashed()          */
+    uint64_t asked; /* of sieves: the look-up's number; 0: nothing is   */
     const struct tablet_ref *tablet;
     struct block base; /* of the tablet; without bytes: it was not needed */
     struct vector *numbers;
@@ -68,6 +69,14 @@ struct run_keys rule_keys_in(const struct looking *looking,
  * not pay yet. */
 enum vdbq_status rule_base_run(struct looking *looking, const struct run **run,
                                struct run **own);
+
+/* Asks sieves for a row, if it is the only one. */
+void rule_sieve_ask(struct looking *looking);
+/* Whether they say that the tablet has none like it. */
+bool rule_sieve_passes(const struct looking *looking);
+/* The tablet had none, by a run that is the cache's: where that was so often enough,
+ * its values are sieved. */
+void rule_sieve_note(const struct looking *looking);
 
 /* The run of rows with new keys, which the cache keeps, or (`*own`) the caller has
  * to destroy. */

@@ -5,13 +5,16 @@
  */
 #include <assert.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
+#include "cl/hash.h"
 #include "data/database/database_inner.h"
 #include "data/index/index_run.h"
 #include "data/index/rule_looking.h"
 #include "data/index/rule_values.h"
+#include "data/index/run_cache.h"
 #include "data/index/run_pages.h"
 
 enum {
@@ -204,22 +207,30 @@ static bool pays(const struct looking *looking, const struct run_want *want)
            && run_cache_pays(database->runs, want, false);
 }
 
+/* The tablet's base, by the name that its run has. */
+static struct tablet_ref named_base(const struct looking *looking)
+{
+    const struct unique_rule *rule = looking->find->rule;
+    struct tablet_ref base = tablet_base(looking->tablet);
+
+    base.identity = looking->hashed
+                        ? rule_hash_identity(rule, base.identity)
+                        : index_identity(rule->keyed, base.identity);
+    return base;
+}
+
 enum vdbq_status rule_base_run(struct looking *looking, const struct run **run,
                                struct run **own)
 {
     struct database *database = looking->find->database;
     struct run_cache *cache = database->runs;
-    struct tablet_ref base = tablet_base(looking->tablet);
+    const struct tablet_ref base = named_base(looking);
     const struct run_want want = { .tablet = &base,
                                    .columns = looking->columns,
                                    .count = looking->find->rule->column_count };
     enum vdbq_status status;
     bool whole;
 
-    base.identity =
-        looking->hashed
-            ? rule_hash_identity(looking->find->rule, base.identity)
-            : index_identity(looking->find->rule->keyed, base.identity);
     *own = NULL;
     *run = cache != NULL ? run_cache_find(cache, &want) : NULL;
     if (*run != NULL || (looking->hashed && !pays(looking, &want)))
@@ -256,4 +267,68 @@ enum vdbq_status rule_edited_run(struct looking *looking,
         && run_cache_keep(database->runs, &want, *own, most_bytes(database)))
         *own = NULL;
     return status;
+}
+
+/* -------------------------------------------------------------- sieves -- */
+
+enum { TABLETS_LEAST = HOSTILE(1, 8) };
+
+void rule_sieve_ask(struct looking *looking)
+{
+    struct run_cache *cache = looking->find->database->runs;
+
+    if (cache != NULL && looking->count == 1
+        && looking->find->table->tablet_count >= TABLETS_LEAST
+        && rule_take_values(looking, looking->first)
+        && looking->values[0].exact)
+        looking->asked = run_cache_ask(
+            cache, &(uint64_t){ hash_number(looking->values[0].value) }, 1);
+}
+
+/* Whether sieves tell of the tablet what its run would. */
+static bool is_sieved(const struct looking *looking)
+{
+    return looking->asked != 0 && looking->tablet->edit == NULL;
+}
+
+bool rule_sieve_passes(const struct looking *looking)
+{
+    struct tablet_ref base;
+    const struct run_want want = { .tablet = &base,
+                                   .columns = looking->columns,
+                                   .count = looking->find->rule->column_count };
+
+    if (!is_sieved(looking))
+        return false;
+    base = named_base(looking);
+    return run_cache_lacks(looking->find->database->runs, &want,
+                           looking->asked);
+}
+
+static uint64_t number_hash(const void *context, uint64_t value)
+{
+    (void)context;
+    return hash_number(value);
+}
+
+void rule_sieve_note(const struct looking *looking)
+{
+    const struct database *database = looking->find->database;
+    const struct run *run = looking->run;
+    struct tablet_ref base;
+    const struct run_want want = { .tablet = &base,
+                                   .columns = looking->columns,
+                                   .count = looking->find->rule->column_count };
+    struct sieve *sieve;
+    unsigned set;
+
+    if (!is_sieved(looking) || run == NULL || run->keys == NULL)
+        return;
+    base = named_base(looking);
+    if (!run_cache_sieves(database->runs, &want, run->rows))
+        return;
+    sieve = run_cache_sieve(database->runs, &want, run->rows,
+                            most_bytes(database), &set);
+    if (sieve != NULL)
+        run_cache_put(run, sieve, set, number_hash, NULL);
 }

@@ -228,13 +228,13 @@ bool run_cache_keep(struct run_cache *cache, const struct run_want *want,
 
 /* -------------------------------------------------------------- sieves -- */
 
-void run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
-                   unsigned count)
+uint64_t run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
+                       unsigned count)
 {
     assert(count > 0 && count <= RUN_ASKED_MOST);
     memcpy(cache->hashes, hashes, count * sizeof *hashes);
     cache->hash_count = count;
-    cache->asked++;
+    return ++cache->asked;
 }
 
 static uint64_t sets_that_may(const struct run_cache *cache, struct pane *pane)
@@ -248,11 +248,12 @@ static uint64_t sets_that_may(const struct run_cache *cache, struct pane *pane)
     return pane->may;
 }
 
-bool run_cache_lacks(struct run_cache *cache, const struct run_want *want)
+bool run_cache_lacks(struct run_cache *cache, const struct run_want *want,
+                     uint64_t asked)
 {
     struct entry *entry = find(cache, want);
 
-    return entry != NULL && entry->pane != NULL
+    return asked == cache->asked && entry != NULL && entry->pane != NULL
            && (sets_that_may(cache, entry->pane) >> entry->set & 1) == 0;
 }
 
@@ -317,6 +318,22 @@ struct sieve *run_cache_sieve(struct run_cache *cache,
     pane->entries++;
     pane->asked = 0;
     return &pane->sieve;
+}
+
+void run_cache_put(const struct run *run, struct sieve *sieve, unsigned set,
+                   uint64_t (*hash)(const void *context, uint64_t value),
+                   const void *context)
+{
+    unsigned behind = run->key_bits - run->columns[0].bits;
+    uint64_t last = 0; /* a code: NULL's, which equals nothing */
+
+    for (uint32_t place = 0; place < run->rows; place++) {
+        uint64_t code = run_key(run, place) >> behind;
+        if (code != last)
+            sieve_add(sieve, set,
+                      hash(context, run_value_of(&run->columns[0], code)));
+        last = code;
+    }
 }
 
 uint64_t run_cache_bytes(const struct run_cache *cache)

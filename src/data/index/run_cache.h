@@ -41,11 +41,13 @@ bool run_cache_keep(struct run_cache *cache, const struct run_want *want,
  */
 enum { RUN_ASKED_MOST = 16 };
 
-/* Values that are asked for from now on, RUN_ASKED_MOST at most. */
-void run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
-                   unsigned count);
-/* Whether a run has none of these for certain. */
-bool run_cache_lacks(struct run_cache *cache, const struct run_want *want);
+/* Asks for values, RUN_ASKED_MOST at most, and gives the look-up's number: not 0. */
+uint64_t run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
+                       unsigned count);
+/* Whether a run has none of these for certain. It may have them where somebody asked
+ * for others since. */
+bool run_cache_lacks(struct run_cache *cache, const struct run_want *want,
+                     uint64_t asked);
 /* A run of so many rows was searched in vain once more: whether that has been so
  * often that it pays to sieve its values. */
 bool run_cache_sieves(struct run_cache *cache, const struct run_want *want,
@@ -55,6 +57,11 @@ bool run_cache_sieves(struct run_cache *cache, const struct run_want *want,
 struct sieve *run_cache_sieve(struct run_cache *cache,
                               const struct run_want *want, uint32_t values,
                               uint64_t most_bytes, unsigned *set);
+
+/* Puts each value of a run's first column there, as `hash` has it. */
+void run_cache_put(const struct run *run, struct sieve *sieve, unsigned set,
+                   uint64_t (*hash)(const void *context, uint64_t value),
+                   const void *context);
 
 /* Lets runs go until they take no more than that. */
 void run_cache_shrink(struct run_cache *cache, uint64_t most_bytes);

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/stop.h"
 
@@ -47,12 +48,9 @@ static bool order_by_bits(const struct run *run, struct vector *rows,
     return true;
 }
 
-/* Few rows in order and each once: each goes to its place among those before it.
- * Returns how many these are. */
-static size_t order_few(uint32_t *rows, size_t count)
+/* Few rows in order: each goes to its place among those before it. */
+static void order_few(uint32_t *rows, size_t count)
 {
-    size_t kept = 0;
-
     for (size_t i = 1; i < count; i++) {
         uint32_t row = rows[i];
         size_t at = i;
@@ -60,13 +58,43 @@ static size_t order_few(uint32_t *rows, size_t count)
             rows[at] = rows[at - 1];
         rows[at] = row;
     }
+}
+
+enum {
+    FEW_ROWS = 64,
+    SOME_ROWS =
+        HOSTILE(100, 2048), /* up to so many a radix sort takes less time
+                                       than to look at a bit of each row       */
+    DIGITS = 256
+};
+
+/* Some rows in order: a radix sort, by the lowest digits first. */
+static void order_some(uint32_t *rows, size_t count, uint32_t most)
+{
+    uint32_t sorted[SOME_ROWS];
+
+    for (unsigned shift = 0; shift < 32 && most >> shift != 0; shift += 8) {
+        uint32_t starts[DIGITS + 1] = { 0 };
+        for (size_t i = 0; i < count; i++)
+            starts[(rows[i] >> shift) % DIGITS + 1]++;
+        for (unsigned digit = 1; digit < DIGITS; digit++)
+            starts[digit] += starts[digit - 1];
+        for (size_t i = 0; i < count; i++)
+            sorted[starts[(rows[i] >> shift) % DIGITS]++] = rows[i];
+        memcpy(rows, sorted, count * sizeof *rows);
+    }
+}
+
+/* Of rows in order each once; how many these are. */
+static size_t keep_once(uint32_t *rows, size_t count)
+{
+    size_t kept = 0;
+
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || rows[i] != rows[kept - 1])
             rows[kept++] = rows[i];
     return kept;
 }
-
-enum { FEW_ROWS = 64 };
 
 /* A run from a file that a fault has written may have a row twice. */
 static bool order_rows(const struct run *run, struct vector *rows, size_t first)
@@ -82,9 +110,13 @@ static bool order_rows(const struct run *run, struct vector *rows, size_t first)
         ordered &= added[i - 1] < added[i];
     if (ordered)
         return true;
-    if (count > FEW_ROWS)
+    if (count > SOME_ROWS)
         return order_by_bits(run, rows, first);
-    rows->count = first + order_few(added, count);
+    if (count > FEW_ROWS)
+        order_some(added, count, run->tablet_rows);
+    else
+        order_few(added, count);
+    rows->count = first + keep_once(added, count);
     return true;
 }
 

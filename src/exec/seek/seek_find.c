@@ -407,7 +407,7 @@ static enum vdbq_status find_gathered(struct finding *finding,
     else
         find_some(finding, 0);
     for (size_t i = finding->first; i < finding->end && status == VDBQ_OK; i++)
-        if (work->sieved)
+        if (work->asked != 0)
             seek_sieve_note(work, &work->jobs[i]);
     seek_release(work, work->jobs + finding->first,
                  finding->end - finding->first);
@@ -553,12 +553,12 @@ static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
     bool *wanted;
     enum vdbq_status status = seek_ends_tablets(&work->terms, &wanted, error);
 
-    work->sieved = seek_sieve_ask(work);
+    work->asked = seek_sieve_ask(work);
 
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         const struct tablet_ref *ref = &table->tablets[i];
         if (seek_terms_pass(&work->terms, ref) || (wanted != NULL && !wanted[i])
-            || (work->sieved && seek_sieve_passes(work, ref)))
+            || seek_sieve_passes(work, ref))
             continue;
         status = edit_check(ref->edit, error);
         if (status == VDBQ_OK && !add_job(work, ref))

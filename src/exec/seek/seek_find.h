@@ -51,7 +51,7 @@ struct seek_work {
     size_t job_count;
     size_t job_room; /* for so many there is memory                       */
     double rows;     /* that are expected; below 0: not known      */
-    bool sieved;     /* sieves are asked which tablets to pass over */
+    uint64_t asked;  /* of sieves: the look-up's number; 0: nothing is */
     struct device_times times; /* of bringing tablets in, and of searches    */
     uint64_t load_ns;          /* of bringing tablets in                     */
     struct seek_searches here, there; /* on the host, on the device          */

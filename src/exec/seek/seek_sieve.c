@@ -52,7 +52,7 @@ static unsigned asked_hashes(const struct seek_terms *terms, uint64_t *hashes)
     return 1;
 }
 
-bool seek_sieve_ask(const struct seek_work *work)
+uint64_t seek_sieve_ask(const struct seek_work *work)
 {
     uint64_t hashes[RUN_ASKED_MOST];
     unsigned count = work->place.runs != NULL
@@ -60,52 +60,45 @@ bool seek_sieve_ask(const struct seek_work *work)
                          ? asked_hashes(&work->terms, hashes)
                          : 0;
 
-    if (count > 0)
-        run_cache_ask(work->place.runs, hashes, count);
-    return count > 0;
+    return count > 0 ? run_cache_ask(work->place.runs, hashes, count) : 0;
 }
 
 bool seek_sieve_passes(const struct seek_work *work,
                        const struct tablet_ref *ref)
 {
-    struct tablet_ref named = { .identity = index_identity(work->terms.index,
-                                                           ref->identity) };
+    struct tablet_ref named = { 0 };
     struct run_want want = { .tablet = &named,
                              .columns = work->terms.step->keys,
                              .count = work->terms.step->key_count };
 
-    return ref->edit == NULL && run_cache_lacks(work->place.runs, &want);
+    if (work->asked == 0 || ref->edit != NULL)
+        return false;
+    named.identity = index_identity(work->terms.index, ref->identity);
+    return run_cache_lacks(work->place.runs, &want, work->asked);
 }
 
 /* ---------------------------------------------------------------- sieve -- */
 
-/* The hash of a code of a run's first column, which is not 0: of a text the value is
- * the number of a word, in its lower bits. */
-static uint64_t code_hash(const struct seek_work *work,
-                          const struct seek_job *job, uint64_t code)
-{
-    uint64_t value = run_value_of(&job->run->columns[0], code);
+/* The run of a job, for hashes. */
+struct of_job {
+    const struct seek_work *work;
+    const struct seek_job *job;
+};
 
-    if (!seek_terms_is_text(&work->terms, 0))
-        return hash_number(value);
-    return text_number(tablet_word(device_memory_host(job->slot->memory),
-                                   work->terms.step->keys[0], (uint32_t)value));
+static uint64_t number_hash(const void *context, uint64_t value)
+{
+    (void)context;
+    return hash_number(value);
 }
 
-/* Puts each value of the run once. */
-static void add_values(const struct seek_work *work, const struct seek_job *job,
-                       struct sieve *sieve, unsigned set)
+/* A value is the number of a word, in its lower bits. */
+static uint64_t word_hash(const void *context, uint64_t value)
 {
-    const struct run *run = job->run;
-    unsigned behind = run->key_bits - run->columns[0].bits;
-    uint64_t last = 0;
+    const struct of_job *of = context;
 
-    for (uint32_t place = 0; place < run->rows; place++) {
-        uint64_t code = run_key(run, place) >> behind;
-        if (code != last)
-            sieve_add(sieve, set, code_hash(work, job, code));
-        last = code;
-    }
+    return text_number(tablet_word(device_memory_host(of->job->slot->memory),
+                                   of->work->terms.step->keys[0],
+                                   (uint32_t)value));
 }
 
 void seek_sieve_note(const struct seek_work *work, const struct seek_job *job)
@@ -121,5 +114,8 @@ void seek_sieve_note(const struct seek_work *work, const struct seek_job *job)
     sieve = run_cache_sieve(work->place.runs, &want, job->run->rows,
                             work->place.runs_bytes, &set);
     if (sieve != NULL)
-        add_values(work, job, sieve, set);
+        run_cache_put(job->run, sieve, set,
+                      seek_terms_is_text(&work->terms, 0) ? word_hash
+                                                          : number_hash,
+                      &(struct of_job){ work, job });
 }

@@ -8,9 +8,8 @@
 
 #include "exec/seek/seek_find.h"
 
-/* Asks for what is looked up. False: it is not such, and nothing else of this is to be
- * called. */
-bool seek_sieve_ask(const struct seek_work *work);
+/* Asks for what is looked up, and gives the look-up's number. 0: it is not such. */
+uint64_t seek_sieve_ask(const struct seek_work *work);
 /* Whether a tablet has none of it. */
 bool seek_sieve_passes(const struct seek_work *work,
                        const struct tablet_ref *ref);

@@ -156,7 +156,9 @@ static void sieve_runs(struct run_cache *cache, struct tablet_ref *tablets,
         assert_true(run_cache_keep(cache, &want, run_make(block.bytes, of, 1),
                                    UINT64_MAX));
         while (!run_cache_sieves(cache, &want, 4800))
-            assert_false(run_cache_lacks(cache, &want));
+            assert_false(run_cache_lacks(
+                cache, &want,
+                run_cache_ask(cache, &(uint64_t){ value_hash(i, 700) }, 1)));
         sieve = run_cache_sieve(cache, &want, 500, UINT64_MAX, &set);
         assert_non_null(sieve);
         for (unsigned value = 0; value < 500; value++)
@@ -181,10 +183,11 @@ static void test_sieves(void **state)
     for (unsigned i = 0; i < TABLETS; i++) {
         const uint64_t hashes[] = { value_hash(i, 700), value_hash(i, i),
                                     value_hash(i, 1000) };
-        run_cache_ask(cache, hashes, 1 + i % 3);
+        uint64_t asked = run_cache_ask(cache, hashes, 1 + i % 3);
         for (unsigned k = 0; k < TABLETS; k++) {
             struct run_want want = { &tablets[k], of, 1 };
-            bool lacks = run_cache_lacks(cache, &want);
+            bool lacks = run_cache_lacks(cache, &want, asked);
+            assert_false(run_cache_lacks(cache, &want, asked - 1));
             assert_false(lacks && k == i && i % 3 > 0);
             lacking += lacks;
         }
@@ -212,7 +215,7 @@ static void test_sieves_need_room(void **state)
         run_cache_keep(cache, &want, run_make(block.bytes, of, 1), UINT64_MAX));
     assert_null(run_cache_sieve(cache, &want, 1000000,
                                 run_cache_bytes(cache) + 1000000, &set));
-    assert_false(run_cache_lacks(cache, &want));
+    assert_false(run_cache_lacks(cache, &want, 0));
     run_cache_destroy(cache);
     block_destroy(&block);
 }
