@@ -15,9 +15,9 @@
 
 enum {
     SIEVE_SETS = 64,
-    SIEVE_WORDS =
-        8 /* for each number of a set, or up to twice as many: a set is said
-                       to have one number of twenty to seventy that it has not    */
+    /* for each number of a set, or up to twice as many: a set is said to have one
+     * number of twenty to seventy that it has not */
+    SIEVE_WORDS = 8
 };
 
 struct sieve {

@@ -305,30 +305,24 @@ bool rule_sieve_passes(const struct looking *looking)
                            looking->asked);
 }
 
-static uint64_t number_hash(const void *context, uint64_t value)
+static bool number_hash(void *context, uint64_t value, uint64_t *hash)
 {
     (void)context;
-    return hash_number(value);
+    *hash = hash_number(value);
+    return true;
 }
 
 void rule_sieve_note(const struct looking *looking)
 {
     const struct database *database = looking->find->database;
-    const struct run *run = looking->run;
     struct tablet_ref base;
     const struct run_want want = { .tablet = &base,
                                    .columns = looking->columns,
                                    .count = looking->find->rule->column_count };
-    struct sieve *sieve;
-    unsigned set;
 
-    if (!is_sieved(looking) || run == NULL || run->keys == NULL)
+    if (!is_sieved(looking))
         return;
     base = named_base(looking);
-    if (!run_cache_sieves(database->runs, &want, run->rows))
-        return;
-    sieve = run_cache_sieve(database->runs, &want, run->rows,
-                            most_bytes(database), &set);
-    if (sieve != NULL)
-        run_cache_put(run, sieve, set, number_hash, NULL);
+    run_cache_vain(database->runs, &want, most_bytes(database), number_hash,
+                   NULL);
 }

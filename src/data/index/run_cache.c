@@ -13,6 +13,7 @@
 #include "base/hostile.h"
 #include "base/lru.h"
 #include "base/memory.h"
+#include "base/threads/stop.h"
 
 enum {
     BUCKETS = 1024,
@@ -21,9 +22,8 @@ enum {
                                      takes about as long as making the run */
     READ_OFTEN = HOSTILE(2, 32),  /* ... so often, or up to twice, pages of it
                                      are read: not of all tablets at once    */
-    VAIN_PART =
-        HOSTILE(1 << 30, 48), /* to sieve so many values takes as long as
-                                         a search                              */
+    /* to sieve so many values takes as long as a search */
+    VAIN_PART = HOSTILE(1 << 30, 48),
     VALUES_UNLIKE = 4 /* a pane may have room for so many times the values  */
 };
 
@@ -257,15 +257,6 @@ bool run_cache_lacks(struct run_cache *cache, const struct run_want *want,
            && (sets_that_may(cache, entry->pane) >> entry->set & 1) == 0;
 }
 
-bool run_cache_sieves(struct run_cache *cache, const struct run_want *want,
-                      uint32_t rows)
-{
-    struct entry *entry = find(cache, want);
-
-    return entry != NULL && entry->run != NULL && entry->pane == NULL
-           && ++entry->vain >= rows / VAIN_PART;
-}
-
 /* A pane with a free set for so many values, which is not far too large for them. */
 static struct pane *find_pane(const struct run_cache *cache, uint32_t values)
 {
@@ -299,41 +290,57 @@ static struct pane *add_pane(struct run_cache *cache, uint32_t values,
     return made;
 }
 
-struct sieve *run_cache_sieve(struct run_cache *cache,
-                              const struct run_want *want, uint32_t values,
-                              uint64_t most_bytes, unsigned *set)
-{
-    struct entry *entry = find(cache, want);
-    struct pane *pane = find_pane(cache, values);
-
-    assert(entry != NULL && entry->pane == NULL);
-    if (pane == NULL)
-        pane = add_pane(cache, values, most_bytes);
-    if (pane == NULL) {
-        entry->vain = 0; /* tried again as much later */
-        return NULL;
-    }
-    entry->pane = pane;
-    entry->set = *set = pane->taken++;
-    pane->entries++;
-    pane->asked = 0;
-    return &pane->sieve;
-}
-
-void run_cache_put(const struct run *run, struct sieve *sieve, unsigned set,
-                   uint64_t (*hash)(const void *context, uint64_t value),
-                   const void *context)
+/* Puts each value of a run's first column into a set; false: the thread is to stop. */
+static bool put_values(const struct run *run, struct sieve *sieve, unsigned set,
+                       run_hash *hash, void *context)
 {
     unsigned behind = run->key_bits - run->columns[0].bits;
-    uint64_t last = 0; /* a code: NULL's, which equals nothing */
+    uint64_t last = 0, number; /* a code: NULL's, which equals nothing */
 
     for (uint32_t place = 0; place < run->rows; place++) {
         uint64_t code = run_key(run, place) >> behind;
-        if (code != last)
-            sieve_add(sieve, set,
-                      hash(context, run_value_of(&run->columns[0], code)));
+        if (code == last)
+            continue;
+        if (stop_at(place)
+            || !hash(context, run_value_of(&run->columns[0], code), &number))
+            return false;
+        sieve_add(sieve, set, number);
         last = code;
     }
+    return true;
+}
+
+/* Makes the sieve of an entry's run: nobody asks a set that was left half done. */
+static void sieve_run(struct run_cache *cache, struct entry *entry,
+                      uint64_t most_bytes, run_hash *hash, void *context)
+{
+    struct pane *pane = find_pane(cache, entry->run->rows);
+    unsigned set;
+
+    if (pane == NULL)
+        pane = add_pane(cache, entry->run->rows, most_bytes);
+    if (pane == NULL)
+        return;
+    set = pane->taken++;
+    if (put_values(entry->run, &pane->sieve, set, hash, context)) {
+        entry->pane = pane;
+        entry->set = set;
+        pane->entries++;
+    } else if (pane->entries == 0)
+        drop_pane(cache, pane);
+}
+
+void run_cache_vain(struct run_cache *cache, const struct run_want *want,
+                    uint64_t most_bytes, run_hash *hash, void *context)
+{
+    struct entry *entry = find(cache, want);
+
+    if (entry == NULL || entry->run == NULL || entry->pane != NULL
+        || entry->run->keys == NULL || entry->run->columns[0].bits == 0
+        || ++entry->vain < entry->run->rows / VAIN_PART)
+        return;
+    entry->vain = 0; /* where it fails it is tried again as much later */
+    sieve_run(cache, entry, most_bytes, hash, context);
 }
 
 uint64_t run_cache_bytes(const struct run_cache *cache)

@@ -48,20 +48,12 @@ uint64_t run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
  * for others since. */
 bool run_cache_lacks(struct run_cache *cache, const struct run_want *want,
                      uint64_t asked);
-/* A run of so many rows was searched in vain once more: whether that has been so
- * often that it pays to sieve its values. */
-bool run_cache_sieves(struct run_cache *cache, const struct run_want *want,
-                      uint32_t rows);
-/* Where the hashes of its values, so many at most, are to be put: all of them, at
- * once. NULL: there is no room. */
-struct sieve *run_cache_sieve(struct run_cache *cache,
-                              const struct run_want *want, uint32_t values,
-                              uint64_t most_bytes, unsigned *set);
-
-/* Puts each value of a run's first column there, as `hash` has it. */
-void run_cache_put(const struct run *run, struct sieve *sieve, unsigned set,
-                   uint64_t (*hash)(const void *context, uint64_t value),
-                   const void *context);
+/* The hash of a value of a run's first column; false: the thread is to stop. */
+typedef bool run_hash(void *context, uint64_t value, uint64_t *hash);
+/* A run that is kept was searched in vain once more. Where that has been so often that
+ * it pays, and there is room, its values are put into a sieve. */
+void run_cache_vain(struct run_cache *cache, const struct run_want *want,
+                    uint64_t most_bytes, run_hash *hash, void *context);
 
 /* Lets runs go until they take no more than that. */
 void run_cache_shrink(struct run_cache *cache, uint64_t most_bytes);

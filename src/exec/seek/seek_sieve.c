@@ -9,10 +9,14 @@
 
 #include "base/hostile.h"
 #include "base/text.h"
+#include "base/threads/stop.h"
 #include "cl/hash.h"
 #include "data/index/index_values.h"
 
-enum { TABLETS_LEAST = HOSTILE(1, 8) };
+enum {
+    TABLETS_LEAST = HOSTILE(1, 8),
+    WORD_BYTES = 64 /* take as long as a number */
+};
 
 static uint64_t text_number(struct vdbq_text text)
 {
@@ -79,43 +83,41 @@ bool seek_sieve_passes(const struct seek_work *work,
 
 /* ---------------------------------------------------------------- sieve -- */
 
-/* The run of a job, for hashes. */
-struct of_job {
-    const struct seek_work *work;
-    const struct seek_job *job;
-};
-
-static uint64_t number_hash(const void *context, uint64_t value)
+static bool number_hash(void *context, uint64_t value, uint64_t *hash)
 {
     (void)context;
-    return hash_number(value);
+    *hash = hash_number(value);
+    return true;
 }
 
-/* A value is the number of a word, in its lower bits. */
-static uint64_t word_hash(const void *context, uint64_t value)
-{
-    const struct of_job *of = context;
+/* The words of a job's tablet, which may be long. */
+struct of_words {
+    const void *block;
+    unsigned column;
+    uint64_t since; /* for stop_after() */
+};
 
-    return text_number(tablet_word(device_memory_host(of->job->slot->memory),
-                                   of->work->terms.step->keys[0],
-                                   (uint32_t)value));
+/* A value is the number of a word, in its lower bits. */
+static bool word_hash(void *context, uint64_t value, uint64_t *hash)
+{
+    struct of_words *of = context;
+    struct vdbq_text word = tablet_word(of->block, of->column, (uint32_t)value);
+
+    *hash = text_number(word);
+    return !stop_after(&of->since, 1 + word.length / WORD_BYTES);
 }
 
 void seek_sieve_note(const struct seek_work *work, const struct seek_job *job)
 {
     struct run_want want = seek_want(work, job);
-    struct sieve *sieve;
-    unsigned set;
+    bool is_text = seek_terms_is_text(&work->terms, 0);
+    struct of_words of = { .column = work->terms.step->keys[0] };
 
     if (job->over != NULL || job->run == NULL || job->run == job->made
-        || job->run->keys == NULL || job->found.count > 0
-        || !run_cache_sieves(work->place.runs, &want, job->run->rows))
+        || job->found.count > 0)
         return;
-    sieve = run_cache_sieve(work->place.runs, &want, job->run->rows,
-                            work->place.runs_bytes, &set);
-    if (sieve != NULL)
-        run_cache_put(job->run, sieve, set,
-                      seek_terms_is_text(&work->terms, 0) ? word_hash
-                                                          : number_hash,
-                      &(struct of_job){ work, job });
+    if (is_text)
+        of.block = device_memory_host(job->slot->memory);
+    run_cache_vain(work->place.runs, &want, work->place.runs_bytes,
+                   is_text ? word_hash : number_hash, &of);
 }

@@ -138,40 +138,49 @@ static void test_keeps_some(void **state)
 }
 
 /* A value of the run of a tablet; others have others. */
-static uint64_t value_hash(unsigned tablet, unsigned value)
+static uint64_t value_hash(unsigned tablet, uint64_t value)
 {
-    return hash_number(tablet * UINT64_C(100000) + value);
+    return hash_number(tablet * UINT64_C(1000003) + value * 7919);
 }
 
-/* Keeps runs, more than one pane has sets for, and sieves 500 values of each. */
-static void sieve_runs(struct run_cache *cache, struct tablet_ref *tablets,
-                       unsigned count, const unsigned *of)
+/* What is made of them. */
+struct sieving {
+    unsigned tablet;
+    uint64_t values, stops; /* so many were told of; the next one is to stop */
+    uint64_t first;         /* value of all */
+};
+
+static bool sieve_value(void *context, uint64_t value, uint64_t *hash)
 {
-    for (unsigned i = 0; i < count; i++) {
-        struct run_want want = { &tablets[i], of, 1 };
-        struct sieve *sieve;
-        unsigned set;
-        tablets[i].identity = (struct identity){ 1, i };
-        assert_false(run_cache_sieves(cache, &want, 0));
-        assert_true(run_cache_keep(cache, &want, run_make(block.bytes, of, 1),
-                                   UINT64_MAX));
-        while (!run_cache_sieves(cache, &want, 4800))
-            assert_false(run_cache_lacks(
-                cache, &want,
-                run_cache_ask(cache, &(uint64_t){ value_hash(i, 700) }, 1)));
-        sieve = run_cache_sieve(cache, &want, 500, UINT64_MAX, &set);
-        assert_non_null(sieve);
-        for (unsigned value = 0; value < 500; value++)
-            sieve_add(sieve, set, value_hash(i, value));
-        assert_false(run_cache_sieves(cache, &want, 0));
+    struct sieving *sieving = context;
+
+    if (sieving->values == 0)
+        sieving->first = value;
+    *hash = value_hash(sieving->tablet, value);
+    return ++sieving->values <= sieving->stops;
+}
+
+/* Keeps a run and searches it in vain until it is sieved. */
+static void sieve_run(struct run_cache *cache, const struct run_want *want,
+                      struct sieving *sieving)
+{
+    assert_true(run_cache_keep(
+        cache, want, run_make(block.bytes, want->columns, 1), UINT64_MAX));
+    for (unsigned i = 0; i < ROWS_MAX && sieving->values == 0; i++) {
+        assert_false(run_cache_lacks(
+            cache, want, run_cache_ask(cache, &(uint64_t){ 0 }, 1)));
+        run_cache_vain(cache, want, UINT64_MAX, sieve_value, sieving);
     }
+    assert_true(sieving->values > 0);
 }
 
-/* What a run has it never lacks, and seldom has what it lacks. */
+/* What a run has it never lacks, and seldom has what it lacks; more runs are sieved than
+ * a pane has sets for. */
 static void test_sieves(void **state)
 {
     enum { TABLETS = 150 };
     static struct tablet_ref tablets[TABLETS];
+    static struct sieving sieved[TABLETS];
     const unsigned of[] = { 1 };
     struct run_cache *cache = run_cache_create();
     unsigned lacking = 0;
@@ -179,16 +188,20 @@ static void test_sieves(void **state)
     (void)state;
     assert_non_null(cache);
     make_tablet();
-    sieve_runs(cache, tablets, TABLETS, of);
     for (unsigned i = 0; i < TABLETS; i++) {
-        const uint64_t hashes[] = { value_hash(i, 700), value_hash(i, i),
-                                    value_hash(i, 1000) };
-        uint64_t asked = run_cache_ask(cache, hashes, 1 + i % 3);
+        tablets[i].identity = (struct identity){ 1, i };
+        sieved[i] = (struct sieving){ .tablet = i, .stops = UINT64_MAX };
+        sieve_run(cache, &(struct run_want){ &tablets[i], of, 1 }, &sieved[i]);
+    }
+    for (unsigned i = 0; i < TABLETS; i++) {
+        const uint64_t hashes[] = { value_hash(TABLETS + i, 700),
+                                    value_hash(i, sieved[i].first) };
+        uint64_t asked = run_cache_ask(cache, hashes, 1 + i % 2);
         for (unsigned k = 0; k < TABLETS; k++) {
             struct run_want want = { &tablets[k], of, 1 };
             bool lacks = run_cache_lacks(cache, &want, asked);
             assert_false(run_cache_lacks(cache, &want, asked - 1));
-            assert_false(lacks && k == i && i % 3 > 0);
+            assert_false(lacks && k == i && i % 2 > 0);
             lacking += lacks;
         }
     }
@@ -199,23 +212,29 @@ static void test_sieves(void **state)
     block_destroy(&block);
 }
 
-/* No more memory is taken than there is for runs: no sieve then. */
-static void test_sieves_need_room(void **state)
+/* No sieve is asked that was left half done, and none is made without room. */
+static void test_no_sieves(void **state)
 {
     const unsigned of[] = { 1 };
     struct tablet_ref tablet = { .identity = { 1, 1 } };
     struct run_want want = { &tablet, of, 1 };
+    struct sieving sieving = { .stops = 0 };
     struct run_cache *cache = run_cache_create();
-    unsigned set;
+    uint64_t bytes;
 
     (void)state;
     assert_non_null(cache);
     make_tablet();
-    assert_true(
-        run_cache_keep(cache, &want, run_make(block.bytes, of, 1), UINT64_MAX));
-    assert_null(run_cache_sieve(cache, &want, 1000000,
-                                run_cache_bytes(cache) + 1000000, &set));
-    assert_false(run_cache_lacks(cache, &want, 0));
+    sieve_run(cache, &want, &sieving);
+    bytes = run_cache_bytes(cache);
+    sieving = (struct sieving){ .stops = UINT64_MAX };
+    for (unsigned i = 0; i < 2 * ROWS_MAX; i++)
+        run_cache_vain(cache, &want, bytes, sieve_value, &sieving);
+    assert_int_equal(sieving.values, 0);
+    assert_int_equal(run_cache_bytes(cache), bytes);
+    assert_false(run_cache_lacks(
+        cache, &want,
+        run_cache_ask(cache, &(uint64_t){ value_hash(0, 1) }, 1)));
     run_cache_destroy(cache);
     block_destroy(&block);
 }
@@ -275,12 +294,9 @@ static void test_keys_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_texts_between),
-        cmocka_unit_test(test_keeps_some),
-        cmocka_unit_test(test_sieves),
-        cmocka_unit_test(test_sieves_need_room),
+        cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_keeps_some),
+        cmocka_unit_test(test_sieves),        cmocka_unit_test(test_no_sieves),
         cmocka_unit_test(test_keys_alone),
     };
 
