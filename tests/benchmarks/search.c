@@ -288,14 +288,14 @@ static void measure(enum way way, uint64_t batch)
     fflush(stdout);
 }
 
-/* Keeps the device at work for a while, with so many keys that caches have none of
- * the next ones: one that was idle has not its full pace at once. */
+/* Keeps the device at work for a while: one that was idle has not its full pace at
+ * once. */
 static void warm_up(void)
 {
     struct search_times ignored = { 0 };
     uint64_t end = os_time_ns() + WARM_UP_NS;
     while (os_time_ns() < end)
-        search(TREE, 0, POOL, &ignored);
+        search(TREE, 0, options.batches[0], &ignored);
 }
 
 /* ------------------------------------------------------- command line -- */
