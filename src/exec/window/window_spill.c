@@ -446,7 +446,8 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
  * since rows of a partition lie together. */
 static uint64_t rows_whole(const struct stage *stage)
 {
-    uint64_t rows = stage->chunk.rows, low = 0, high = rows;
+    uint64_t rows = stage->chunk.rows, low = 0;
+    uint64_t high = rows > 0 ? rows - 1 : 0;
     if (stage->ranks)
         return rows;
     while (low < high) {
@@ -456,7 +457,6 @@ static uint64_t rows_whole(const struct stage *stage)
         else
             low = middle + 1;
     }
-    assert(rows == 0 || low < rows);
     return low;
 }
 
