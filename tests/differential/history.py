@@ -437,6 +437,8 @@ def compare(step, wanted, answer):
     elif refused == [True, False]:
         raise Difference('refused: ' + message_kind(str(got)), str(got))
     elif refused == [False, True]:
+        if step.what != 'change' and str(wanted) == 'integer overflow':
+            return  # sqlite3's sum() fails where a part of it is too large, vdbq's where all is
         raise Difference('accepted: ' + message_kind(str(wanted)),
                          f'sqlite3 says: {wanted}')
     elif step.what != 'change':
