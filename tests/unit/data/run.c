@@ -160,6 +160,20 @@ static bool sieve_value(void *context, uint64_t value, uint64_t *hash)
     return ++sieving->values <= sieving->stops;
 }
 
+/* A tablet whose run by a column has values, and keys that are no sequence. */
+static void make_tablet_with_values(const unsigned *of)
+{
+    for (bool has = false; !has;) {
+        make_tablet();
+        struct run *run = run_make(block.bytes, of, 1);
+        has = run->keys != NULL && run->columns[0].bits > 0
+              && run_key(run, run->rows - 1) > 0;
+        run_destroy(run);
+        if (!has)
+            block_destroy(&block);
+    }
+}
+
 /* Keeps a run and searches it in vain until it is sieved. */
 static void sieve_run(struct run_cache *cache, const struct run_want *want,
                       struct sieving *sieving)
@@ -187,7 +201,7 @@ static void test_sieves(void **state)
 
     (void)state;
     assert_non_null(cache);
-    make_tablet();
+    make_tablet_with_values(of);
     for (unsigned i = 0; i < TABLETS; i++) {
         tablets[i].identity = (struct identity){ 1, i };
         sieved[i] = (struct sieving){ .tablet = i, .stops = UINT64_MAX };
@@ -224,7 +238,7 @@ static void test_no_sieves(void **state)
 
     (void)state;
     assert_non_null(cache);
-    make_tablet();
+    make_tablet_with_values(of);
     sieve_run(cache, &want, &sieving);
     bytes = run_cache_bytes(cache);
     sieving = (struct sieving){ .stops = UINT64_MAX };
