@@ -5,7 +5,6 @@
  */
 #include <assert.h>
 
-#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
@@ -271,14 +270,12 @@ enum vdbq_status rule_edited_run(struct looking *looking,
 
 /* -------------------------------------------------------------- sieves -- */
 
-enum { TABLETS_LEAST = HOSTILE(1, 8) };
-
 void rule_sieve_ask(struct looking *looking)
 {
     struct run_cache *cache = looking->find->database->runs;
 
     if (cache != NULL && looking->count == 1
-        && looking->find->table->tablet_count >= TABLETS_LEAST
+        && looking->find->table->tablet_count >= RUN_SIEVED_TABLETS
         && rule_take_values(looking, looking->first)
         && looking->values[0].exact)
         looking->asked = run_cache_ask(
@@ -305,13 +302,6 @@ bool rule_sieve_passes(const struct looking *looking)
                            looking->asked);
 }
 
-static bool number_hash(void *context, uint64_t value, uint64_t *hash)
-{
-    (void)context;
-    *hash = hash_number(value);
-    return true;
-}
-
 void rule_sieve_note(const struct looking *looking)
 {
     const struct database *database = looking->find->database;
@@ -323,6 +313,6 @@ void rule_sieve_note(const struct looking *looking)
     if (!is_sieved(looking))
         return;
     base = named_base(looking);
-    run_cache_vain(database->runs, &want, most_bytes(database), number_hash,
+    run_cache_vain(database->runs, &want, most_bytes(database), run_hash_number,
                    NULL);
 }

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "base/account.h"
-#include "base/hostile.h"
 #include "base/lru.h"
 #include "base/memory.h"
+#include "base/sieve.h"
 #include "base/threads/stop.h"
+#include "cl/hash.h"
 
 enum {
     BUCKETS = 1024,
@@ -251,9 +252,11 @@ static uint64_t sets_that_may(const struct run_cache *cache, struct pane *pane)
 bool run_cache_lacks(struct run_cache *cache, const struct run_want *want,
                      uint64_t asked)
 {
-    struct entry *entry = find(cache, want);
+    struct entry *entry = NULL;
 
-    return asked == cache->asked && entry != NULL && entry->pane != NULL
+    if (asked == cache->asked && cache->panes != NULL)
+        entry = find(cache, want);
+    return entry != NULL && entry->pane != NULL
            && (sets_that_may(cache, entry->pane) >> entry->set & 1) == 0;
 }
 
@@ -288,6 +291,13 @@ static struct pane *add_pane(struct run_cache *cache, uint32_t values,
     cache->bytes += bytes;
     account_process_take(bytes);
     return made;
+}
+
+bool run_hash_number(void *context, uint64_t value, uint64_t *hash)
+{
+    (void)context;
+    *hash = hash_number(value);
+    return true;
 }
 
 /* Puts each value of a run's first column into a set; false: the thread is to stop. */

@@ -7,7 +7,7 @@
 #ifndef VDBQ_DATA_RUN_CACHE_H
 #define VDBQ_DATA_RUN_CACHE_H
 
-#include "base/sieve.h"
+#include "base/hostile.h"
 #include "data/index/run.h"
 
 struct run_cache;
@@ -39,7 +39,10 @@ bool run_cache_keep(struct run_cache *cache, const struct run_want *want,
  * column, so that a look-up passes over most of many tablets. Values are known by
  * hashes.
  */
-enum { RUN_ASKED_MOST = 16 };
+enum {
+    RUN_ASKED_MOST = 16,
+    RUN_SIEVED_TABLETS = HOSTILE(1, 8) /* of fewer tablets nobody need ask */
+};
 
 /* Asks for values, RUN_ASKED_MOST at most, and gives the look-up's number: not 0. */
 uint64_t run_cache_ask(struct run_cache *cache, const uint64_t *hashes,
@@ -50,6 +53,7 @@ bool run_cache_lacks(struct run_cache *cache, const struct run_want *want,
                      uint64_t asked);
 /* The hash of a value of a run's first column; false: the thread is to stop. */
 typedef bool run_hash(void *context, uint64_t value, uint64_t *hash);
+run_hash run_hash_number; /* of one that is no text's code; without a context */
 /* A run that is kept was searched in vain once more. Where that has been so often that
  * it pays, and there is room, its values are put into a sieve. */
 void run_cache_vain(struct run_cache *cache, const struct run_want *want,

@@ -407,8 +407,7 @@ static enum vdbq_status find_gathered(struct finding *finding,
     else
         find_some(finding, 0);
     for (size_t i = finding->first; i < finding->end && status == VDBQ_OK; i++)
-        if (work->asked != 0)
-            seek_sieve_note(work, &work->jobs[i]);
+        seek_sieve_note(work, &work->jobs[i]);
     seek_release(work, work->jobs + finding->first,
                  finding->end - finding->first);
     for (size_t i = finding->first; i < finding->end; i++)

@@ -7,16 +7,12 @@
  */
 #include "exec/seek/seek_sieve.h"
 
-#include "base/hostile.h"
 #include "base/text.h"
 #include "base/threads/stop.h"
 #include "cl/hash.h"
 #include "data/index/index_values.h"
 
-enum {
-    TABLETS_LEAST = HOSTILE(1, 8),
-    WORD_BYTES = 64 /* take as long as a number */
-};
+enum { WORD_BYTES = 64 /* take as long as a number */ };
 
 static uint64_t text_number(struct vdbq_text text)
 {
@@ -59,10 +55,11 @@ static unsigned asked_hashes(const struct seek_terms *terms, uint64_t *hashes)
 uint64_t seek_sieve_ask(const struct seek_work *work)
 {
     uint64_t hashes[RUN_ASKED_MOST];
-    unsigned count = work->place.runs != NULL
-                             && work->terms.table->tablet_count >= TABLETS_LEAST
-                         ? asked_hashes(&work->terms, hashes)
-                         : 0;
+    unsigned count =
+        work->place.runs != NULL
+                && work->terms.table->tablet_count >= RUN_SIEVED_TABLETS
+            ? asked_hashes(&work->terms, hashes)
+            : 0;
 
     return count > 0 ? run_cache_ask(work->place.runs, hashes, count) : 0;
 }
@@ -82,13 +79,6 @@ bool seek_sieve_passes(const struct seek_work *work,
 }
 
 /* ---------------------------------------------------------------- sieve -- */
-
-static bool number_hash(void *context, uint64_t value, uint64_t *hash)
-{
-    (void)context;
-    *hash = hash_number(value);
-    return true;
-}
 
 /* The words of a job's tablet, which may be long. */
 struct of_words {
@@ -113,11 +103,11 @@ void seek_sieve_note(const struct seek_work *work, const struct seek_job *job)
     bool is_text = seek_terms_is_text(&work->terms, 0);
     struct of_words of = { .column = work->terms.step->keys[0] };
 
-    if (job->over != NULL || job->run == NULL || job->run == job->made
-        || job->found.count > 0)
+    if (work->asked == 0 || job->over != NULL || job->run == NULL
+        || job->run == job->made || job->found.count > 0)
         return;
     if (is_text)
         of.block = device_memory_host(job->slot->memory);
     run_cache_vain(work->place.runs, &want, work->place.runs_bytes,
-                   is_text ? word_hash : number_hash, &of);
+                   is_text ? word_hash : run_hash_number, &of);
 }
