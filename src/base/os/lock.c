@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of open files. The system does not tell who has one, so a holder may
- * sign: it locks a range whose place and length say who it is and since when.
- * Nothing is written to any file for that, and the signature ends with the
- * locks, also by a kill.
+ * Locks of open files. The system does not tell who has one, but it does tell the
+ * range. So who locks byte 0 exclusively signs: his range begins before it, so far
+ * that it says who he is and since when. Nothing is written to any file for that,
+ * and the signature ends with the lock, also by a kill.
  *
  *   offset               length
- *   2^62 + byte          1             the bytes that connections lock
- *   2^62 + 2^48          milliseconds  a signature: since 1970, and
- *     + (home << 22)                   where the process runs (home_of_us())
- *     + process                        and its number there
- *   2^62 + 2^61 + mark   1             marks, locked shared
+ *   2^62 - signature     signature + 1   byte 0; a signature is, from its lowest
+ *                                        bits on: the process's number (22), where
+ *                                        it runs (home_of_us(), 16), and seconds
+ *                                        since 1970 (23 of them: 97 days)
+ *   2^62 + byte          1               the other bytes that connections lock
+ *   2^62 + 2^61 + mark   1               marks, locked shared
  */
 #include "base/os/lock.h"
 
@@ -26,12 +27,15 @@
 #include "cl/hash.h"
 
 /* Bytes that are locked lie where no file reaches. */
-#define LOCK_OFFSET     ((off_t)1 << 62)
-#define SIGN_OFFSET     (LOCK_OFFSET + ((off_t)1 << 48))
-#define SIGN_LENGTH_MAX ((off_t)1 << 48)
-#define MARK_OFFSET     (LOCK_OFFSET + ((off_t)1 << 61))
-enum { PROCESS_BITS = 22, HOME_BITS = 16 }; /* Linux has no larger numbers */
-_Static_assert((int)OS_PROCESS_BITS == PROCESS_BITS + HOME_BITS, "all told");
+#define LOCK_OFFSET   ((off_t)1 << 62)
+#define MARK_OFFSET   (LOCK_OFFSET + ((off_t)1 << 61))
+#define SIGNATURE_MAX (((off_t)1 << 61) - 1)
+enum { PROCESS_BITS = 22, HOME_BITS = 16, SECONDS_BITS = 23 };
+_Static_assert((int)OS_PROCESS_BITS == PROCESS_BITS + HOME_BITS /* of Linux */
+                   && (int)OS_PROCESS_BITS + SECONDS_BITS == 61,
+               "all told");
+
+static off_t sign(void);
 
 /* fcntl() that goes on after a signal; 0 or an errno value. */
 static int call(int descriptor, int command, struct flock *lock)
@@ -48,9 +52,12 @@ static int call(int descriptor, int command, struct flock *lock)
 
 int lock_set(int descriptor, unsigned byte, enum os_lock_kind kind)
 {
+    const off_t before = byte != 0 || kind == OS_LOCK_SHARED ? 0
+                         : kind == OS_UNLOCKED               ? SIGNATURE_MAX
+                                                             : sign();
     struct flock lock = { .l_whence = SEEK_SET,
-                          .l_start = LOCK_OFFSET + (off_t)byte,
-                          .l_len = 1 };
+                          .l_start = LOCK_OFFSET + (off_t)byte - before,
+                          .l_len = before + 1 };
 
     lock.l_type = kind == OS_UNLOCKED      ? F_UNLCK
                   : kind == OS_LOCK_SHARED ? F_RDLCK
@@ -65,7 +72,7 @@ bool lock_held(int descriptor, unsigned first, unsigned count)
                           .l_start = LOCK_OFFSET + (off_t)first,
                           .l_len = (off_t)count };
 
-    return call(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    return call(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
 /* --------------------------------------------------------------- marks -- */
@@ -166,40 +173,35 @@ struct os_holder os_process_of(uint64_t told)
     };
 }
 
-static uint64_t milliseconds_now(void)
+static uint64_t seconds_now(void)
 {
-    return (uint64_t)os_clock_us() / 1000;
+    return (uint64_t)os_clock_us() / 1000000;
 }
 
-void lock_sign(int descriptor, bool on)
-{
-    struct flock lock = { .l_whence = SEEK_SET,
-                          .l_type = F_UNLCK,
-                          .l_start = SIGN_OFFSET,
-                          .l_len = 2 * SIGN_LENGTH_MAX };
-    uint64_t now = milliseconds_now();
+#define SECONDS_MASK ((UINT64_C(1) << SECONDS_BITS) - 1)
 
-    if (on) {
-        if (now == 0 || now >= (uint64_t)SIGN_LENGTH_MAX)
-            return;
-        lock.l_type = F_WRLCK;
-        lock.l_start += (off_t)os_process_told();
-        lock.l_len = (off_t)now;
-    }
-    call(descriptor, F_OFD_SETLK, &lock);
+/* The signature of this process, now. */
+static off_t sign(void)
+{
+    return (off_t)((seconds_now() & SECONDS_MASK) << OS_PROCESS_BITS
+                   | os_process_told());
 }
 
 bool lock_signature(int descriptor, struct os_holder *holder)
 {
     struct flock lock = { .l_whence = SEEK_SET,
                           .l_type = F_WRLCK,
-                          .l_start = SIGN_OFFSET,
-                          .l_len = 2 * SIGN_LENGTH_MAX };
+                          .l_start = LOCK_OFFSET,
+                          .l_len = 1 };
+    uint64_t signature, now = seconds_now();
 
-    if (call(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK
-        || lock.l_start < SIGN_OFFSET || lock.l_len <= 0)
+    if (call(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_WRLCK
+        || lock.l_start < LOCK_OFFSET - SIGNATURE_MAX
+        || lock.l_start >= LOCK_OFFSET)
         return false;
-    *holder = os_process_of((uint64_t)(lock.l_start - SIGN_OFFSET));
-    holder->since_ms = (uint64_t)lock.l_len;
+    signature = (uint64_t)(LOCK_OFFSET - lock.l_start);
+    *holder = os_process_of(signature & ((UINT64_C(1) << OS_PROCESS_BITS) - 1));
+    holder->since_ms =
+        (now - ((now - (signature >> OS_PROCESS_BITS)) & SECONDS_MASK)) * 1000;
     return true;
 }

@@ -14,7 +14,6 @@ bool lock_held(int descriptor, unsigned first, unsigned count);
 int lock_mark(int descriptor, uint64_t mark);
 void lock_unmark(int descriptor, uint64_t first, uint64_t count);
 int lock_marked(int descriptor, uint64_t first, uint64_t end, uint64_t *mark);
-void lock_sign(int descriptor, bool on);
 bool lock_signature(int descriptor, struct os_holder *holder);
 
 #endif

@@ -40,7 +40,6 @@ static int file_lock(struct os_file *file, unsigned byte,
 static bool file_locked(struct os_file *file, unsigned first, unsigned count);
 static void file_wait(struct os_file *file, unsigned place, uint64_t ns);
 static void file_wake(struct os_file *file, unsigned place);
-static void file_sign(struct os_file *file, bool on);
 static bool file_signature(struct os_file *file, struct os_holder *holder);
 static int file_mark(struct os_file *file, uint64_t mark);
 static void file_unmark(struct os_file *file, uint64_t first, uint64_t count);
@@ -56,10 +55,10 @@ static void file_unmap(const void *bytes, uint64_t size);
         .open = opens, .close = file_close, .read = file_read,                 \
         .write = file_write, .sync = file_sync, .size = file_size,             \
         .truncate = file_truncate, .lock = file_lock, .locked = file_locked,   \
-        .wait = file_wait, .wake = file_wake, .sign = file_sign,               \
-        .signature = file_signature, .mark = file_mark, .unmark = file_unmark, \
-        .marked = file_marked, .map = file_map, .unmap = file_unmap,           \
-        .reads_anywhere = true, .random = os_random,                           \
+        .wait = file_wait, .wake = file_wake, .signature = file_signature,     \
+        .mark = file_mark, .unmark = file_unmark, .marked = file_marked,       \
+        .map = file_map, .unmap = file_unmap, .reads_anywhere = true,          \
+        .random = os_random,                                                   \
     }
 const struct os_file_calls os_files = FILE_CALLS(file_open);
 const struct os_file_calls os_temporary_files = FILE_CALLS(temporary_open);
@@ -202,11 +201,6 @@ static void file_wait(struct os_file *file, unsigned place, uint64_t ns)
 static void file_wake(struct os_file *file, unsigned place)
 {
     wake_all(&file->wake, file->own.number, place);
-}
-
-static void file_sign(struct os_file *file, bool on)
-{
-    lock_sign(file->own.number, on);
 }
 
 static bool file_signature(struct os_file *file, struct os_holder *holder)

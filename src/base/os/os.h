@@ -38,19 +38,19 @@ struct os_file_calls {
     int (*sync)(struct os_file *file);
     int (*size)(struct os_file *file, uint64_t *size_bytes);
     int (*truncate)(struct os_file *file, uint64_t size_bytes);
-    /* Never waits: EAGAIN where another connection holds it. */
+    /* Never waits: EAGAIN where another connection holds it. Who locks byte 0
+     * exclusively signs by that. */
     int (*lock)(struct os_file *file, unsigned byte, enum os_lock_kind kind);
-    /* Whether another connection has one of these bytes locked. */
+    /* Whether another connection has one of these bytes locked, or there is no
+     * telling. */
     bool (*locked)(struct os_file *file, unsigned first, unsigned count);
     /* Waits until another connection wakes a place, one of 32, and for so long at
      * most; and wakes all who wait there. A call that comes just before a wait
      * wakes nobody. NULL, both: who waits sleeps. */
     void (*wait)(struct os_file *file, unsigned place, uint64_t ns);
     void (*wake)(struct os_file *file, unsigned place);
-    /* Tells others who this is, until it is taken back or the file is closed,
-     * be it by a kill; and the word of another. Nothing may hang on it: what
-     * is told may be lost. NULL, both: nobody else has the file open. */
-    void (*sign)(struct os_file *file, bool on);
+    /* Who has byte 0 locked exclusively, to the second; false: nobody else, or
+     * there is no telling. NULL: nobody else has the file open. */
     bool (*signature)(struct os_file *file, struct os_holder *holder);
     /* Marks: numbers below OS_MARKS that connections set, any number of them
      * the same one, until they take them back or close the file, be it by a

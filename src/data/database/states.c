@@ -259,13 +259,11 @@ enum vdbq_status states_find(struct database *database, bool *all,
                              struct error *error)
 {
     struct search search = { .database = database,
+                             .all = file_alone(&database->file),
                              .found = VECTOR(struct older_state) };
     struct vector keys = VECTOR(uint64_t);
-    enum vdbq_status status = file_alone(
-        &database->file, database->reads_blindly, &search.all, error);
+    enum vdbq_status status = find_keys(database, &keys, error);
 
-    if (status == VDBQ_OK)
-        status = find_keys(database, &keys, error);
     for (size_t i = 0; i < keys.count && status == VDBQ_OK; i++)
         status = find_key(&search, VECTOR_ITEMS(&keys, uint64_t)[i], error);
     vector_finish(&keys);

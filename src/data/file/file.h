@@ -99,9 +99,11 @@ struct file {
     bool introduced;              /* `tag` was drawn, and its process told   */
     uint64_t tag;                 /* of this connection's marks              */
     unsigned marks;               /* of states, that it has set              */
-    uint64_t durable;   /* its mark of heads that are durable; 0: none */
+    unsigned durable;   /* its marks of heads that are, or were        */
     uint64_t since_ms;  /* when the first of these was set, since 1970 */
     uint64_t writer_ms; /* when it last became the writer, likewise    */
+    bool undisturbed;   /* it is the writer, and has been since a moment at
+                        which nobody else had any other byte locked      */
     const struct settings *settings; /* of the params                       */
     struct error warning;            /* what the user is to know of the heads;
                                   status OK: nothing                      */
@@ -252,10 +254,8 @@ enum vdbq_status file_await_confirmed(const struct file *file,
 /* Keeps whatever there is readable. */
 enum vdbq_status file_lock_reader(struct file *file, struct error *error);
 void file_unlock_reader(struct file *file);
-/* Whether no other connection has that lock at this moment. `reading`: this one
- * has it, and goes on. */
-enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
-                            struct error *error);
+/* Whether no other connection has that lock at this moment. */
+bool file_alone(const struct file *file);
 
 /* ------------------------------------- who reads what (file_marks.c) -- */
 

@@ -31,7 +31,7 @@ enum {
     READER_BYTE = 1,
     LINE_BYTE = 2, /* the first place in line */
     LINE_LENGTH = 30,
-    UNCONFIRMED_BYTE = LINE_BYTE + LINE_LENGTH,
+    UNCONFIRMED_BYTE = LINE_BYTE + LINE_LENGTH, /* the last one */
     MOMENT_MS = 5000 /* longer than whoever is not stuck takes */
 };
 
@@ -74,14 +74,13 @@ enum vdbq_status file_lock_creator(struct file *file, struct error *error)
 
 void file_call_next(const struct file *file)
 {
-    if (!file_is_unconfirmed(file))
+    if (!file->undisturbed && !file_is_unconfirmed(file))
         wake_first(file);
 }
 
 void file_unlock_writer(struct file *file)
 {
-    if (file->calls->sign != NULL)
-        file->calls->sign(file->os, false);
+    file->undisturbed = false;
     file->calls->lock(file->os, WRITER_BYTE, OS_UNLOCKED);
     wake_first(file);
 }
@@ -228,12 +227,20 @@ static int step(const struct file *file, unsigned *place)
     return failure == EAGAIN && *place > 1 ? move(file, place, 1) : failure;
 }
 
-/* Tries to become the writer where nobody waits to. */
-static int pass(const struct file *file)
+/* Tries to become the writer where nobody waits to. Who has come before others that
+ * wait lets them go first. */
+static int pass(struct file *file)
 {
-    if (file->calls->locked(file->os, LINE_BYTE, LINE_LENGTH))
-        return EAGAIN;
-    return file->calls->lock(file->os, WRITER_BYTE, OS_LOCK_EXCLUSIVE);
+    int failure = file->calls->lock(file->os, WRITER_BYTE, OS_LOCK_EXCLUSIVE);
+
+    if (failure != 0)
+        return failure;
+    file->undisturbed =
+        !file->calls->locked(file->os, READER_BYTE, UNCONFIRMED_BYTE);
+    if (file->undisturbed || is_first(file, LINE_LENGTH + 1))
+        return 0;
+    file_unlock_writer(file);
+    return EAGAIN;
 }
 
 /* Goes ahead after a wait: who is first may have been called a little before the
@@ -272,20 +279,21 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
         return give_up(&wait, error);
     if (failure != 0)
         return cannot_lock(file, failure, error);
-    if (file->calls->sign != NULL)
-        file->calls->sign(file->os, true);
     file->writer_ms = (uint64_t)os_clock_us() / 1000;
     return VDBQ_OK;
 }
 
 /* --------------------------------------------------- not durable yet -- */
 
-/* The one before tells that his head is durable, and then lets it go. */
+/* The one before tells that his head is durable, and then lets it go. Who is
+ * undisturbed needs no such lock: he stays the writer for as long. */
 enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error)
 {
     struct wait wait = wait_start(file, MOMENT_MS);
     int failure;
 
+    if (file->undisturbed)
+        return VDBQ_OK;
     do
         failure =
             file->calls->lock(file->os, UNCONFIRMED_BYTE, OS_LOCK_EXCLUSIVE);
@@ -298,6 +306,8 @@ enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error)
 
 void file_unlock_unconfirmed(struct file *file)
 {
+    if (file->undisturbed)
+        return;
     file->calls->lock(file->os, UNCONFIRMED_BYTE, OS_UNLOCKED);
     if (file->calls->wake != NULL)
         file->calls->wake(file->os, meeting_place(UNCONFIRMED_BYTE));
@@ -305,7 +315,8 @@ void file_unlock_unconfirmed(struct file *file)
 
 bool file_is_unconfirmed(const struct file *file)
 {
-    return file->calls->locked(file->os, UNCONFIRMED_BYTE, 1);
+    return !file->undisturbed
+           && file->calls->locked(file->os, UNCONFIRMED_BYTE, 1);
 }
 
 /* As long as two syncs take: whoever is killed lets it go. */
@@ -395,17 +406,9 @@ void file_unlock_reader(struct file *file)
     file->calls->lock(file->os, READER_BYTE, OS_UNLOCKED);
 }
 
-enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
-                            struct error *error)
+bool file_alone(const struct file *file)
 {
-    int failure = file->calls->lock(file->os, READER_BYTE, OS_LOCK_EXCLUSIVE);
-
-    *alone = failure == 0;
-    if (failure != 0)
-        return failure == EAGAIN ? VDBQ_OK : cannot_lock(file, failure, error);
-    failure = file->calls->lock(file->os, READER_BYTE,
-                                reading ? OS_LOCK_SHARED : OS_UNLOCKED);
-    return failure == 0 ? VDBQ_OK : cannot_lock(file, failure, error);
+    return !file->calls->locked(file->os, READER_BYTE, 1);
 }
 
 enum vdbq_status file_check_open(const struct file *file, struct error *error)

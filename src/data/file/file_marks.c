@@ -12,8 +12,8 @@
  *                             since 2020, and
  *   2^59 + (tag << 38)        from the first read on: which process that is
  *         + process           (os_process_told())
- *   2^59 + 2^58 + key         the heads of these bytes are durable: from a commit
- *                             on, until the next one of the same connection
+ *   2^59 + 2^58 + key         the heads of these bytes are durable, or were: from
+ *                             a commit on, for some commits of that connection
  *
  * A tag is drawn by each connection: two that have the same are told as one,
  * and nothing else comes of it. The key of a state is 24 bits of its
@@ -29,7 +29,8 @@
 enum {
     TAG_BITS = 20,
     KEY_BITS = FILE_KEY_GENERATION_BITS + FILE_KEY_SUM_BITS,
-    SINCE_BITS = 36
+    SINCE_BITS = 36,
+    DURABLE_MOST = 8 /* marks of durable heads */
 };
 #define BITS(count)   ((UINT64_C(1) << (count)) - 1)
 #define STATE_MARKS   UINT64_C(0)
@@ -155,15 +156,18 @@ static uint64_t durable_mark(const struct file *file)
            + (block_checksum(file->heads, sizeof file->heads) & BITS(58));
 }
 
+/* Marks of former heads say what is true, and help nobody: they are taken back some
+ * at a time, in one call. */
 void file_tell_durable(struct file *file)
 {
-    uint64_t before = file->durable, mark = durable_mark(file);
-
-    if (file->no_sync || before == mark)
+    if (file->no_sync)
         return;
-    file->durable = file->calls->mark(file->os, mark) == 0 ? mark : 0;
-    if (before != 0)
-        file->calls->unmark(file->os, before, 1);
+    if (file->durable == DURABLE_MOST) {
+        file->calls->unmark(file->os, DURABLE_MARKS, UINT64_C(1) << 58);
+        file->durable = 0;
+    }
+    if (file->calls->mark(file->os, durable_mark(file)) == 0)
+        file->durable++;
 }
 
 bool file_are_durable(const struct file *file)

@@ -342,12 +342,6 @@ static void parts_wake(struct os_file *file, unsigned at)
         file->calls->wake(file->whole, at);
 }
 
-static void parts_sign(struct os_file *file, bool on)
-{
-    if (file->calls->sign != NULL)
-        file->calls->sign(file->whole, on);
-}
-
 static bool parts_signature(struct os_file *file, struct os_holder *holder)
 {
     return file->calls->signature != NULL
@@ -382,7 +376,6 @@ const struct os_file_calls part_files = {
     .locked = parts_locked,
     .wait = parts_wait,
     .wake = parts_wake,
-    .sign = parts_sign,
     .signature = parts_signature,
     .mark = parts_mark,
     .unmark = parts_unmark,

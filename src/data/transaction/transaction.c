@@ -332,20 +332,22 @@ static void pass_on(struct transaction *transaction)
 }
 
 /* Makes all that was written durable, and the head lead to it. Meanwhile the next
- * one may become the writer, unless this one is to cut the file. */
+ * one may become the writer, unless this one is to cut the file, or nobody waited
+ * when it began: who comes now has to wait for the disk in any case. */
 static enum vdbq_status confirm(struct transaction *transaction,
                                 struct error *error)
 {
     struct file *file = &transaction->writer.database->file;
     bool may_cut = transaction_may_cut(transaction, &file->unconfirmed);
-    bool ahead = !may_cut && file_may_announce(file);
+    bool early = !may_cut && !file->undisturbed;
+    bool ahead = early && file_may_announce(file);
     enum vdbq_status status = ahead ? file_announce(file, error) : VDBQ_OK;
 
     if (status == VDBQ_OK && ahead)
         pass_on(transaction);
     if (status == VDBQ_OK)
         status = file_write_head(file, error);
-    if (status == VDBQ_OK && !may_cut && !ahead)
+    if (status == VDBQ_OK && early && !ahead)
         pass_on(transaction);
     if (status == VDBQ_OK)
         status = file_confirm(file, error);

@@ -481,7 +481,7 @@ static void locks_hold_between_connections(void **state)
     rmdir(folder);
 }
 
-/* A signature is no lock on any byte, and ends with its file. */
+/* A signature goes with the lock of byte 0, and ends with its file. */
 static void holders_sign(void **state)
 {
     char *folder = folder_make(), path[100], name[OS_NAME_MAX];
@@ -493,16 +493,22 @@ static void holders_sign(void **state)
     assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &a), 0);
     assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &b), 0);
     assert_false(os_files.signature(b, &holder));
-    os_files.sign(a, true);
+    assert_int_equal(os_files.lock(a, 0, OS_LOCK_EXCLUSIVE), 0);
+    assert_true(os_files.signature(b, &holder));
+    assert_false(os_files.signature(a, &holder)); /* nobody else */
     assert_true(os_files.signature(b, &holder));
     assert_true(holder.near);
     assert_int_equal(holder.process, os_process());
     assert_in_range(holder.since_ms, (uint64_t)(time(NULL) - 60) * 1000,
                     (uint64_t)(time(NULL) + 60) * 1000);
-    assert_false(os_files.locked(b, 0, 1000));
-    os_files.sign(a, false);
+    assert_int_equal(os_files.lock(b, 0, OS_LOCK_EXCLUSIVE), EAGAIN);
+    assert_false(os_files.locked(b, 1, 1000));
+    assert_int_equal(os_files.lock(a, 0, OS_UNLOCKED), 0);
     assert_false(os_files.signature(b, &holder));
-    os_files.sign(a, true);
+    assert_int_equal(os_files.lock(b, 0, OS_LOCK_EXCLUSIVE), 0);
+    assert_true(os_files.signature(a, &holder));
+    assert_int_equal(os_files.lock(b, 0, OS_UNLOCKED), 0);
+    assert_int_equal(os_files.lock(a, 0, OS_LOCK_EXCLUSIVE), 0);
     os_files.close(a);
     assert_false(os_files.signature(b, &holder));
     os_files.close(b);

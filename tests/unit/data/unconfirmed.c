@@ -59,6 +59,15 @@ static int lock_noted(struct os_file *file, unsigned byte,
     return disk_calls.lock(file, byte, kind);
 }
 
+/* To each it seems that others wait to write, or do other things: who is undisturbed
+ * keeps his place until his head is durable. */
+static bool locked_or_disturbed(struct os_file *file, unsigned first,
+                                unsigned count)
+{
+    return (first == 1 && count == UNCONFIRMED_BYTE)
+           || disk_calls.locked(file, first, count);
+}
+
 /* The first one is killed as soon as he is waited for. */
 static void wait_killing(struct os_file *file, unsigned place, uint64_t ns)
 {
@@ -116,6 +125,7 @@ static int start(void **state)
     calls.sync = sync_crossed;
     calls.lock = lock_noted;
     calls.wait = wait_killing;
+    calls.locked = locked_or_disturbed;
     of_one = NULL;
     meanwhile = NULL;
     at_sync = 2;
@@ -339,6 +349,36 @@ static void what_is_announced_on_heads_that_are_alike_is_found(void **state)
     expect_rows(3 * FEW_ROWS);
 }
 
+/* The place is taken, and so is nothing that the next one would have to ask for. */
+static void find_busy(void)
+{
+    assert_int_equal(disk_calls.lock(of_one, UNCONFIRMED_BYTE, OS_LOCK_SHARED),
+                     0);
+    disk_calls.lock(of_one, UNCONFIRMED_BYTE, OS_UNLOCKED);
+    assert_true(one->file.undisturbed);
+    assert_int_equal(transaction_begin(two, &other, ERROR), VDBQ_BUSY);
+}
+
+static void who_is_undisturbed_writes_until_his_head_is_durable(void **state)
+{
+    struct settings hasty = *two->file.settings;
+
+    (void)state;
+    hasty.timeout_ms = 0;
+    two->file.settings = &hasty;
+    calls.locked = disk_calls.locked;
+    for (at_sync = 1; at_sync <= 2; at_sync++) {
+        meanwhile = find_busy;
+        syncs = 0;
+        assert_int_equal(append(one, 10 * (int)at_sync, FEW_ROWS, false),
+                         VDBQ_OK);
+        assert_null(meanwhile);
+        assert_false(one->file.undisturbed);
+    }
+    assert_int_equal(append(two, 70, FEW_ROWS, false), VDBQ_OK);
+    expect_rows(4 * FEW_ROWS);
+}
+
 /* Neither on a head of a vdbq that knows nothing of announcements, which may write
  * again, nor on one that is not the newest. */
 static void heads_are_not_announced_on_any_head(void **state)
@@ -368,6 +408,7 @@ int main(void)
         TEST(who_gives_up_on_an_announced_head_reads_the_one_before),
         TEST(the_state_before_an_announced_head_stays),
         TEST(what_is_announced_on_heads_that_are_alike_is_found),
+        TEST(who_is_undisturbed_writes_until_his_head_is_durable),
         TEST(heads_are_not_announced_on_any_head),
     };
 
