@@ -14,9 +14,9 @@
 enum { FEW = HOSTILE(2, 24) };    /* that are not sorted to be compared */
 #define DRAWN (UINT64_C(1) << 63) /* identity rule 2 */
 
-struct identity_source identity_source_init(uint64_t drawn)
+struct identity_source identity_source_init(uint64_t number)
 {
-    return (struct identity_source){ .origin = drawn | DRAWN };
+    return (struct identity_source){ .origin = number | DRAWN };
 }
 
 struct identity identity_give(struct identity_source *source)

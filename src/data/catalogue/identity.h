@@ -6,12 +6,13 @@
  * tables are given again after a ROLLBACK, and inside a transaction.
  *
  * Identity rules, cited by their numbers:
- *  1. The identity of a tablet is given by identity_give() alone: a number
- *     drawn at random by the transaction that writes it, and how many that one
- *     has given before. So none is given twice: not after a ROLLBACK, not
+ *  1. The identity of a tablet is given by identity_give() alone: a number of
+ *     the transaction that writes it, and how many that one has given before.
+ *     A connection draws the number of its first transaction at random, of 64
+ *     bits, and counts on. So none is given twice: not after a ROLLBACK, not
  *     where space is used again, not by two processes that start from one
  *     head.
- *  2. The numbers drawn have their highest bit set. Tablets of files whose
+ *  2. Numbers of transactions have their highest bit set. Tablets of files whose
  *     catalogue holds no identities have those of identity_of_place(), without
  *     that bit: none of these meets one that was given.
  *  3. The state of a table's rows is the hash of the types of its columns and
@@ -26,18 +27,18 @@
 #include <stdint.h>
 
 struct identity {
-    uint64_t origin; /* what was drawn; or see identity_of_place() */
+    uint64_t origin; /* the transaction; or see identity_of_place() */
     uint64_t number; /* how many were given before                 */
 };
 
 /* Gives the identities of one transaction's tablets. */
 struct identity_source {
-    uint64_t origin; /* drawn when the file was opened for writing */
+    uint64_t origin; /* the transaction */
     uint64_t given;  /* how many */
 };
 
-/* One that gives identities after `drawn`, 64 random bits. */
-struct identity_source identity_source_init(uint64_t drawn);
+/* Of the transaction of that number. */
+struct identity_source identity_source_init(uint64_t number);
 struct identity identity_give(struct identity_source *source);
 /* Whether the source has given it. */
 bool identity_is_of(struct identity identity,

@@ -108,11 +108,13 @@ void sample_release(struct sample *sample)
 static uint32_t last_by_hash(const struct sample *sample)
 {
     uint32_t last = 0;
+    uint64_t most = hash_number(sample->numbers[0]);
 
-    for (uint32_t i = 1; i < sample->rows; i++)
-        if (hash_number(sample->numbers[i])
-            > hash_number(sample->numbers[last]))
-            last = i;
+    for (uint32_t i = 1; i < sample->rows; i++) {
+        uint64_t hash = hash_number(sample->numbers[i]);
+        last = hash > most ? i : last;
+        most = hash > most ? hash : most;
+    }
     return last;
 }
 

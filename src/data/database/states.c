@@ -259,7 +259,7 @@ enum vdbq_status states_find(struct database *database, bool *all,
                              struct error *error)
 {
     struct search search = { .database = database,
-                             .all = file_alone(&database->file),
+                             .all = *all,
                              .found = VECTOR(struct older_state) };
     struct vector keys = VECTOR(uint64_t);
     enum vdbq_status status = find_keys(database, &keys, error);

@@ -33,8 +33,8 @@ struct older_state {
 enum vdbq_status states_load(struct database *database, uint64_t size_bytes,
                              struct error *error);
 /* As the writer, finds the states that are read: the database's `older`.
- * `*all`: nobody reads anything but these and the current one. Fails with IO,
- * NO_MEMORY. */
+ * `*all`: nobody reads anything but these and the current one; before it, whether
+ * all who read tell what (file_alone()). Fails with IO, NO_MEMORY. */
 enum vdbq_status states_find(struct database *database, bool *all,
                              struct error *error);
 /* Adds what the states found need of the file; false: no memory. */

@@ -494,14 +494,13 @@ enum vdbq_status file_sync(struct file *file, struct error *error)
     return error_hint(error, "close the database and open it again");
 }
 
-enum vdbq_status file_draw_identities(const struct file *file,
+enum vdbq_status file_draw_identities(struct file *file,
                                       struct identity_source *identities,
                                       struct error *error)
 {
-    uint64_t drawn = 0;
-    int failure = file->calls->random(&drawn);
+    int failure = file->drawn != 0 ? 0 : file->calls->random(&file->drawn);
 
-    *identities = identity_source_init(drawn);
+    *identities = identity_source_init(file->drawn++);
     return failure == 0 ? VDBQ_OK
                         : no_memory_or_io(file, failure,
                                           "cannot draw a random number", error);

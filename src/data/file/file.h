@@ -96,9 +96,11 @@ struct file {
     unsigned current;             /* the head whose state is being used; set
                                   by database.c                           */
     uint64_t size_bytes;          /* when the heads were read                */
-    bool introduced;              /* `tag` was drawn, and its process told   */
-    uint64_t tag;                 /* of this connection's marks              */
-    unsigned marks;               /* of states, that it has set              */
+    uint64_t drawn;     /* of its next transaction's identities; 0: none
+                                  is yet                                  */
+    bool introduced;    /* `tag` was drawn, and its process told   */
+    uint64_t tag;       /* of this connection's marks              */
+    unsigned marks;     /* of states, that it has set              */
     unsigned durable;   /* its marks of heads that are, or were        */
     uint64_t since_ms;  /* when the first of these was set, since 1970 */
     uint64_t writer_ms; /* when it last became the writer, likewise    */
@@ -125,8 +127,8 @@ enum vdbq_status file_map(const struct file *file, uint64_t offset,
                           uint64_t size, const void **bytes,
                           struct error *error);
 void file_unmap(const struct file *file, const void *bytes, uint64_t size);
-/* Draws a source of identities for one transaction. */
-enum vdbq_status file_draw_identities(const struct file *file,
+/* A source of identities for the next transaction (identity rule 1). */
+enum vdbq_status file_draw_identities(struct file *file,
                                       struct identity_source *identities,
                                       struct error *error);
 
@@ -163,8 +165,9 @@ enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
 
 /* ----------------------------------------------- blocks (file_blocks.c) -- */
 
-/* Writes a block, whole pages, to free space, at the latest with the commit. */
-enum vdbq_status file_write_block(struct file *file, const struct block *block,
+/* Writes a block, whole pages, to free space, at the latest with the commit. Keeps
+ * one that it does not write now, and leaves none then. */
+enum vdbq_status file_write_block(struct file *file, struct block *block,
                                   uint64_t offset, struct error *error);
 /* Writes all blocks that wait for that. */
 enum vdbq_status file_write_waiting(struct file *file, struct error *error);

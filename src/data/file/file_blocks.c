@@ -24,7 +24,7 @@ enum {
 struct waiting_block {
     uint64_t offset; /* where it belongs                      */
     uint64_t size;   /* whole pages                           */
-    uint8_t *bytes;  /* owned                                 */
+    struct block block;
 };
 
 struct waiting {
@@ -84,7 +84,7 @@ static void remove_block(struct waiting *waiting, size_t i)
 
     assert(i < waiting->blocks.count && waiting->bytes >= block->size);
     waiting->bytes -= block->size;
-    memory_release(block->bytes);
+    block_destroy(&block->block);
     memmove(block, block + 1, (--waiting->blocks.count - i) * sizeof *block);
 }
 
@@ -98,24 +98,20 @@ static void remove_at(struct waiting *waiting, uint64_t offset, uint64_t size)
         remove_block(waiting, i);
 }
 
-/* Adds a copy of a block where none is; false: no memory. */
-static bool add_block(struct waiting *waiting, const struct block *block,
+/* Takes a block over, where none is; false: no memory. */
+static bool add_block(struct waiting *waiting, struct block *block,
                       uint64_t offset)
 {
     struct waiting_block added = { .offset = offset,
-                                   .size = page_round(block->size) };
+                                   .size = page_round(block->size),
+                                   .block = *block };
     size_t at = find_block(waiting, offset);
 
     assert(at == waiting->blocks.count
            || block_at(waiting, at)->offset >= offset + added.size);
-    added.bytes = memory_resize(NULL, (size_t)added.size);
-    if (added.bytes == NULL)
+    if (!vector_append(&waiting->blocks, &added, 1))
         return false;
-    memcpy(added.bytes, block->bytes, (size_t)added.size);
-    if (!vector_append(&waiting->blocks, &added, 1)) {
-        memory_release(added.bytes);
-        return false;
-    }
+    *block = (struct block){ 0 };
     memmove(block_at(waiting, at) + 1, block_at(waiting, at),
             (waiting->blocks.count - 1 - at) * sizeof added);
     *block_at(waiting, at) = added;
@@ -153,10 +149,11 @@ static enum vdbq_status write_neighbours(struct file *file, size_t first,
     assert(count > 0 && first + count <= file->waiting->blocks.count);
     for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
         if (all == NULL)
-            status = file_write(file, block[i].bytes, (size_t)block[i].size,
-                                block[i].offset, error);
+            status = file_write(file, block[i].block.bytes,
+                                (size_t)block[i].size, block[i].offset, error);
         else
-            at = (uint8_t *)memcpy(at, block[i].bytes, (size_t)block[i].size)
+            at = (uint8_t *)memcpy(at, block[i].block.bytes,
+                                   (size_t)block[i].size)
                  + block[i].size;
     }
     if (all != NULL)
@@ -185,8 +182,7 @@ enum vdbq_status file_write_waiting(struct file *file, struct error *error)
 }
 
 /* Has a block wait; false: there is no memory, or it is none that should. */
-static bool put_off(struct file *file, const struct block *block,
-                    uint64_t offset)
+static bool put_off(struct file *file, struct block *block, uint64_t offset)
 {
     struct waiting *waiting = file->waiting;
     bool waits = file->calls != &os_memory_files && block->size <= SMALL_BYTES;
@@ -198,7 +194,7 @@ static bool put_off(struct file *file, const struct block *block,
     return waits;
 }
 
-enum vdbq_status file_write_block(struct file *file, const struct block *block,
+enum vdbq_status file_write_block(struct file *file, struct block *block,
                                   uint64_t offset, struct error *error)
 {
     assert(offset % PAGE_BYTES == 0);
@@ -260,7 +256,10 @@ bool file_read_waiting(const struct file *file, void *bytes, size_t size,
         found = block->offset <= offset
                 && size <= block->size - (offset - block->offset);
         if (found)
-            memcpy(bytes, block->bytes + (offset - block->offset), size);
+            memcpy(bytes,
+                   (const uint8_t *)block->block.bytes
+                       + (offset - block->offset),
+                   size);
     }
     pthread_mutex_unlock(&waiting->lock);
     return found;

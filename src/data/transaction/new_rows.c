@@ -427,8 +427,7 @@ static size_t builds_left(const struct new_rows *new_rows,
 
 /* Writes a block that holds a tablet, and notes it. */
 static enum vdbq_status write_block(struct new_rows *new_rows,
-                                    struct writer *writer,
-                                    const struct block *block,
+                                    struct writer *writer, struct block *block,
                                     struct tablet_ref *tablet,
                                     struct error *error)
 {

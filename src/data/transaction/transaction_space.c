@@ -60,6 +60,8 @@ enum vdbq_status transaction_find_space(struct transaction *transaction,
         file_size(&database->file, &transaction->size_before, error);
 
     *space = space_init(find_tail(transaction));
+    transaction->all_known =
+        database->file.undisturbed || file_alone(&database->file);
     if (status == VDBQ_OK)
         status = states_find(database, &transaction->all_known, error);
     if (status != VDBQ_OK)
@@ -126,7 +128,7 @@ static void cut(struct database *database, uint64_t end)
 static uint64_t find_cut(struct database *database)
 {
     struct error ignored = { 0 };
-    bool all;
+    bool all = file_alone(&database->file);
 
     if (reads_drafts(database)
         || states_find(database, &all, &ignored) != VDBQ_OK || !all)
