@@ -187,6 +187,23 @@ const struct run_ref *catalogue_run(const struct catalogue *catalogue,
                    sizeof wanted, compare_runs);
 }
 
+size_t catalogue_runs_before(const struct catalogue *catalogue,
+                             struct identity tablet)
+{
+    const struct run_ref wanted = { .tablet = tablet }; /* before all of it */
+    size_t low = 0, high = catalogue->run_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_runs(&catalogue->runs[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    assert(low == 0 || compare_runs(&catalogue->runs[low - 1], &wanted) < 0);
+    return low;
+}
+
 /* With room for more all names are copied, so that those of what is gone go, too. */
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
 {

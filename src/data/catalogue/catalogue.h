@@ -184,9 +184,9 @@ struct catalogue {
     struct view *views;
     size_t index_count; /* of `indexes` */
     struct index *indexes;
-    size_t run_count; /* of `runs` */
-    struct run_ref *runs;
-    size_t runs_listed; /* in the list that the file has, whatever became of
+    size_t run_count;     /* of `runs` */
+    struct run_ref *runs; /* by tablet */
+    size_t runs_listed;   /* in the list that the file has, whatever became of
                            them */
     struct catalogue_names *names; /* held: of tables, views and indexes, which
                                       copies of the catalogue share       */
@@ -263,6 +263,9 @@ struct identity index_identity(const struct index *index,
 const struct run_ref *catalogue_run(const struct catalogue *catalogue,
                                     struct identity tablet,
                                     const unsigned *columns, unsigned count);
+/* How many of `runs` stand before those of a tablet, which stand side by side. */
+size_t catalogue_runs_before(const struct catalogue *catalogue,
+                             struct identity tablet);
 /* Number of the column of that name, or column_count: there is none. */
 unsigned table_column(const struct table *table, const char *name);
 

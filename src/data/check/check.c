@@ -56,16 +56,17 @@ static enum vdbq_status judge(const struct check *check,
 static enum vdbq_status check_runs_of(const struct check *check,
                                       const struct check_tablet *tablet)
 {
+    const struct catalogue *catalogue = check->catalogue;
     const struct identity written =
         index_identity(tablet->of.index, tablet_written(tablet->tablet));
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < check->catalogue->run_count && status == VDBQ_OK;
+    for (size_t i = catalogue_runs_before(catalogue, written);
+         status == VDBQ_OK && i < catalogue->run_count
+         && identity_equal(catalogue->runs[i].tablet, written);
          i++) {
-        const struct run_ref *run = &check->catalogue->runs[i];
+        const struct run_ref *run = &catalogue->runs[i];
         bool sound = true;
-        if (!identity_equal(run->tablet, written))
-            continue;
         status = check_run(tablet, run, &sound, check->error);
         if (status == VDBQ_OK && !sound)
             status = error_set(
