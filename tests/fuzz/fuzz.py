@@ -25,7 +25,7 @@ TESTS = Path(__file__).resolve().parents[1]
 TARGETS = ('sql', 'data', 'file', 'csv', 'prog')
 RECORDS = 12         # of a file of tests/sql that make one input
 MEGABYTES_MAX = 2048
-SECONDS_MAX = 40     # of one input, beside other steps
+SECONDS_MAX = 80     # of one input, not optimised, beside other steps
 LINES_MAX = 22       # of a failure that are shown
 TEXT_MAX = 6000      # characters of an input that are
 SIZE_MAX = {'sql': 1500, 'data': 2500, 'file': 1 << 17, 'csv': 3000, 'prog': 700}
@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument('folder', type=Path)
     parser.add_argument('target', nargs='*', default=TARGETS)
     parser.add_argument('--seconds', type=int, help='for each target',
-                        default=int(os.environ.get('VDBQ_FUZZ_SECONDS', 15)))
+                        default=int(os.environ.get('VDBQ_FUZZ_SECONDS', 30)))
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--jobs', type=int, default=2)
     return parser.parse_args()
