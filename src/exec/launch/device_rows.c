@@ -34,7 +34,7 @@ void device_rows_finish(struct device_rows *rows)
     if (rows->store.memory != NULL)
         device_calls_wait(rows->place.device, &rows->times, &ignored);
     if (rows->reserved_bytes > 0)
-        resident_return(rows->place.resident, rows->reserved_bytes);
+        resident_return_rows(rows->place.resident, rows->reserved_bytes);
     device_store_finish(&rows->store);
     memory_release(rows->columns);
     memory_release(rows->outputs);
@@ -51,7 +51,7 @@ enum vdbq_status device_rows_settle(struct device_rows *rows,
     for (unsigned i = 0; i < store->column_count; i++)
         rows->outputs[i] = device_place_output(&store->places[i]);
     if (rows->place.resident != NULL && bytes > 0)
-        status = resident_reserve(rows->place.resident, bytes, error);
+        status = resident_reserve_rows(rows->place.resident, bytes, error);
     if (status == VDBQ_OK && rows->place.resident != NULL)
         rows->reserved_bytes = bytes;
     return status;

@@ -37,6 +37,7 @@ struct resident {
     struct device *device;  /* owns the memory */
     uint64_t budget_bytes;  /* used_bytes never passes it */
     uint64_t used_bytes;    /* of tablets and of what resident_reserve() gave */
+    uint64_t rows_bytes;    /* ... of it to resident_reserve_rows()           */
     struct catalogue *seen; /* by resident_drop_old() last; held, so that no
                                other has its address; or NULL             */
     struct lru idle;        /* entries that nobody uses                   */
@@ -314,6 +315,32 @@ void resident_return(struct resident *resident, uint64_t bytes)
 {
     assert(bytes <= resident->used_bytes);
     resident->used_bytes -= bytes;
+}
+
+enum vdbq_status resident_reserve_rows(struct resident *resident,
+                                       uint64_t bytes, struct error *error)
+{
+    uint64_t most = resident->budget_bytes / 4 * 3;
+    enum vdbq_status status;
+
+    if (bytes > most || resident->rows_bytes > most - bytes)
+        return error_set(
+            error, VDBQ_LIMIT,
+            "rows of a step take %llu bytes beside %llu of others: "
+            "%llu bytes of device memory are theirs",
+            (unsigned long long)bytes, (unsigned long long)resident->rows_bytes,
+            (unsigned long long)most);
+    status = resident_reserve(resident, bytes, error);
+    if (status == VDBQ_OK)
+        resident->rows_bytes += bytes;
+    return status;
+}
+
+void resident_return_rows(struct resident *resident, uint64_t bytes)
+{
+    assert(bytes <= resident->rows_bytes);
+    resident->rows_bytes -= bytes;
+    resident_return(resident, bytes);
 }
 
 /* Takes an idle entry out of the store; its memory is the caller's. */

@@ -70,6 +70,12 @@ enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
                                   struct error *error);
 void resident_return(struct resident *resident, uint64_t bytes);
 
+/* The same for rows of steps, which could lie on the host as well: together they
+ * leave a quarter of the budget to what cannot. */
+enum vdbq_status resident_reserve_rows(struct resident *resident,
+                                       uint64_t bytes, struct error *error);
+void resident_return_rows(struct resident *resident, uint64_t bytes);
+
 /* Drops what is not in the catalogue, if that is another one than before,
  * and not in use. Keeps the catalogue until it sees the next. */
 void resident_drop_old(struct resident *resident,

@@ -111,6 +111,26 @@ static void two_tables_share_the_room(void **state)
     assert_true(walk(1, 4) > 0);
 }
 
+/* Rows that could lie on the host leave room to what cannot, however many of them
+ * come; tablets make way for them. */
+static void rows_leave_a_quarter(void **state)
+{
+    const uint64_t most = (uint64_t)ROOM * SIZE / 4 * 3;
+    (void)state;
+    if (device == NULL)
+        skip();
+    (void)walk(0, ROOM);
+    assert_int_equal(resident_reserve_rows(resident, most + 1, &failure),
+                     VDBQ_LIMIT);
+    ok(resident_reserve_rows(resident, most - 1, &failure));
+    assert_int_equal(resident_reserve_rows(resident, 2, &failure), VDBQ_LIMIT);
+    ok(resident_reserve(resident, ROOM * SIZE / 4, &failure));
+    resident_return(resident, ROOM * SIZE / 4);
+    resident_return_rows(resident, most - 1);
+    ok(resident_reserve_rows(resident, most, &failure));
+    resident_return_rows(resident, most);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, open_resident, close_resident)
 
@@ -120,6 +140,7 @@ int main(void)
         TEST(most_of_a_large_table_stays),
         TEST(another_table_makes_way),
         TEST(two_tables_share_the_room),
+        TEST(rows_leave_a_quarter),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
