@@ -359,6 +359,34 @@ struct call ast_part(struct parse *parse, struct ast_expression *value,
     return call;
 }
 
+struct call ast_side(struct parse *parse, struct span side,
+                     struct ast_expression *characters,
+                     struct ast_expression *value)
+{
+    struct call call = ast_part(parse, characters, value, NULL);
+
+    call.side = ast_name(parse, side);
+    return call;
+}
+
+/* trim(LEADING x FROM y) is ltrim(y, x). */
+static void check_side(struct parse *parse, struct ast_name side,
+                       struct ast_name *name)
+{
+    static const char *const sides[] = { "both", "leading", "trailing" };
+    static const char *const names[] = { "trim", "ltrim", "rtrim" };
+    int i = 2;
+
+    while (i >= 0 && !name_equal(side.text, sides[i]))
+        i--;
+    if (i >= 0 && name_equal(name->text, "trim"))
+        name->text = names[i];
+    else
+        error_at(parse->error, VDBQ_SYNTAX, side.at,
+                 "trim is written with BOTH, LEADING or TRAILING, and no other "
+                 "function");
+}
+
 /* substring(x FROM 2 FOR 3) is substring(x, 2, 3), but trim(x FROM y) is
  * trim(y, x). No other function is written so. */
 static void check_part(struct parse *parse, struct ast_name name,
@@ -390,6 +418,8 @@ struct ast_expression *ast_function(struct parse *parse, struct span whole,
         return NULL;
     if (function.call.part)
         check_part(parse, function.name, &function.call);
+    if (function.call.side.text != NULL)
+        check_side(parse, function.call.side, &function.name);
     made->column = function.name;
     made->arguments = function.call.arguments.first;
     made->argument_count = function.call.arguments.count;

@@ -322,6 +322,10 @@ struct ast_expression *ast_function(struct parse *parse, struct span whole,
 struct call ast_part(struct parse *parse, struct ast_expression *value,
                      struct ast_expression *start,
                      struct ast_expression *length);
+/* trim(BOTH characters FROM value). */
+struct call ast_side(struct parse *parse, struct span side,
+                     struct ast_expression *characters,
+                     struct ast_expression *value);
 /* EXTRACT(field FROM value) is extract('field', value). */
 struct ast_expression *ast_extract(struct parse *parse, struct span whole,
                                    struct span name, struct span field,

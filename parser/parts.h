@@ -95,7 +95,8 @@ struct call {
     struct value_list arguments;
     struct order_list order;
     bool star, distinct;
-    bool part; /* with FROM: only some functions are written so */
+    bool part;            /* with FROM: only some functions are written so */
+    struct ast_name side; /* BOTH, LEADING or TRAILING of trim; or nothing */
 };
 
 /* What stands in the parentheses of OVER. */

@@ -1196,6 +1196,8 @@ call:
         { $$ = ast_part(parse, $a, $b, NULL); }
   | expression[a] FROM expression[b] FOR expression[c]
         { $$ = ast_part(parse, $a, $b, $c); }
+  | NAME[side] STRING FROM expression
+        { $$ = ast_side(parse, @side, ast_string(parse, @STRING), $expression); }
 
 filter:
     %empty             { $$ = NULL; }

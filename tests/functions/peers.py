@@ -233,6 +233,8 @@ DIFFERENCES = (
     Difference('sqlite3', 'coalesce,ifnull,iif,if,nullif,min,max,least,greatest',
                'the column has one type',
                lambda letters, values, ours, theirs: len(set(letters)) > 1),
+    Difference('sqlite3', 'iif,if', 'iif of two arguments is younger than sqlite3 3.47',
+               lambda letters, values, ours, theirs: len(values) == 2),
     Difference('sqlite3', 'strftime', 'the types tell which is the format',
                lambda letters, values, ours, theirs: letters[0] in 'YW'),
     Difference('sqlite3', CLOCKS, 'there is no 30th of February, and no year but 1 to 9999',

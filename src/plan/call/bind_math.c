@@ -38,6 +38,43 @@ struct expression *scalar_opcode(struct binder *binder, const struct call *call)
                            true, call->tree->at);
 }
 
+static struct expression *logarithm(struct binder *binder,
+                                    const struct call *call, enum opcode op,
+                                    struct expression *e)
+{
+    return expression_math(binder, op, VDBQ_DOUBLE, e, NULL, true,
+                           call->tree->at);
+}
+
+/* ln(x) / ln(base) of two doubles; NULL where the base is not above 1. */
+static struct expression *log_to_base(struct binder *binder,
+                                      const struct call *call,
+                                      struct expression *base,
+                                      struct expression *x)
+{
+    struct position at = call->tree->at;
+    struct expression *one = expression_real(binder, VDBQ_DOUBLE, 1, at);
+    struct expression *null = expression_null(binder, VDBQ_DOUBLE, at);
+    struct expression *above =
+        one && null ? expression_operator(binder, AST_GT, base, one, call->tree)
+                    : NULL;
+
+    base = above ? logarithm(binder, call, OP_LN_F64, base) : NULL;
+    base = base ? expression_choice(binder, above, base, null, at) : NULL;
+    x = base ? logarithm(binder, call, OP_LN_F64, x) : NULL;
+    return x ? expression_operator(binder, AST_DIV, x, base, call->tree) : NULL;
+}
+
+struct expression *scalar_log(struct binder *binder, const struct call *call)
+{
+    struct expression *first = as_double(binder, call, 0), *second;
+
+    if (first == NULL || call->count == 1)
+        return first ? logarithm(binder, call, OP_LOG10_F64, first) : NULL;
+    second = as_double(binder, call, 1);
+    return second ? log_to_base(binder, call, first, second) : NULL;
+}
+
 /* ------------------------------------------- made of other expressions -- */
 
 /* A text that is written, as the number that it is. */

@@ -86,10 +86,14 @@ struct expression *scalar_iif(struct binder *binder, const struct call *call)
 {
     struct expression *condition = expression_condition(
         binder, call->arguments[0], call->arguments[0]->at);
+    struct expression *yes = call->arguments[1];
+    struct expression *no = call->count > 2
+                                ? call->arguments[2]
+                                : expression_null(binder, yes->type, yes->at);
 
-    return condition ? expression_choice(binder, condition, call->arguments[1],
-                                         call->arguments[2], call->tree->at)
-                     : NULL;
+    return condition && no
+               ? expression_choice(binder, condition, yes, no, call->tree->at)
+               : NULL;
 }
 
 /* The least or greatest where none is NULL. */

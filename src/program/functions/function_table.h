@@ -180,9 +180,9 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "as coalesce")                                                        \
     BOUND(nullif, 2, 2, nullif,                                                \
          "NULL where both are equal, else the first")                          \
-    BOUND(iif, 3, 3, iif,                                                      \
-         "the second where the first is true, else the third")                 \
-    BOUND(if, 3, 3, iif,                                                       \
+    BOUND(iif, 2, 3, iif,                                                      \
+         "the second where the first is true, else the third, or NULL")        \
+    BOUND(if, 2, 3, iif,                                                       \
          "as iif")                                                             \
     BOUND(min, 2, MANY, least,                                                 \
          "as least; of one value it is the aggregate")                         \
@@ -211,8 +211,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "power of e")                                                         \
     OPCODE(ln, 1, 1, opcode, LN,                                               \
          "natural logarithm")                                                  \
-    OPCODE(log, 1, 1, opcode, LOG10,                                           \
-         "as log10")                                                           \
+    BOUND(log, 1, 2, log,                                                      \
+         "as log10, or to base of the first of two")                           \
     OPCODE(log10, 1, 1, opcode, LOG10,                                         \
          "logarithm to base 10")                                               \
     OPCODE(log2, 1, 1, opcode, LOG2,                                           \
