@@ -128,6 +128,7 @@ static enum vdbq_status make_reorder(const struct spilling *spilling,
                                   .reads = group->params.reads,
                                   .any_order = group->params.any_order,
                                   .numbers = group->rows,
+                                  .threads = group->params.threads,
                                   .room_bytes = room,
                                   .memory = group->memory },
         error);

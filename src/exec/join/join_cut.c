@@ -13,8 +13,6 @@
 #include "exec/dictionary/dictionary_table.h"
 #include "exec/rows/row_index.h"
 
-enum { HASHES = 1 << 10 }; /* that are made at once */
-
 enum vdbq_status join_cut_init(struct join_partitions *partitions,
                                struct join_cut *cut, unsigned input,
                                struct error *error)
@@ -155,7 +153,7 @@ static void translate(const struct join_cut *cut, size_t key, uint64_t first,
 
 /* Spreads rows without a partner by their numbers. */
 static void spread_nulls(const struct join_cut *cut, uint64_t first,
-                         uint64_t count, uint8_t *to)
+                         uint64_t count, uint16_t *to)
 {
     const struct join_partitions *partitions = cut->partitions;
     unsigned keys = (unsigned)cut->keys->count;
@@ -167,26 +165,20 @@ static void spread_nulls(const struct join_cut *cut, uint64_t first,
     for (uint64_t i = 0; i < count; i++)
         if (row_has_null(partitions->keys, keys, first + i))
             to[i] =
-                (uint8_t)((cut->count + first + i) & (partitions->count - 1));
+                (uint16_t)((cut->count + first + i) & (partitions->count - 1));
 }
 
 /* The partitions of rows at hand. */
 static void find_partitions(const void *context, uint64_t first, uint64_t count,
-                            uint8_t *to)
+                            uint16_t *to)
 {
     const struct join_cut *cut = context;
     const struct join_partitions *partitions = cut->partitions;
-    uint64_t hashes[HASHES];
     for (size_t i = 0; i < cut->keys->count; i++)
         if (is_translated(cut, i))
             translate(cut, i, first, count);
-    for (uint64_t at = 0, some; at < count; at += some) {
-        some = count - at < HASHES ? count - at : HASHES;
-        row_hashes(partitions->keys, (unsigned)cut->keys->count, first + at,
-                   some, hashes);
-        for (uint64_t i = 0; i < some; i++)
-            to[at + i] = (uint8_t)(hashes[i] >> 32 & (partitions->count - 1));
-    }
+    row_partitions(partitions->keys, (unsigned)cut->keys->count, first, count,
+                   partitions->count, to);
     spread_nulls(cut, first, count, to);
 }
 
@@ -220,8 +212,6 @@ enum vdbq_status join_cut_batch(struct join_partitions *partitions,
                    : spill_parts_room(&cut->parts);
         row_set_view(&cut->rows, batch, first, rows);
         status = cut_rows(partitions, cut, error);
-        if (status == VDBQ_OK)
-            status = stop_pause(error);
     }
     return status;
 }

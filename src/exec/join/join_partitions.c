@@ -11,6 +11,7 @@
 enum {
     INDEX_BYTES = 44, /* of an index for each row, while it is made      */
     PARTITIONS_MIN = 4,
+    PARTITIONS_MAX = 256,
     BLOCK_MIN =
         4 << 10, /* bytes of a block in a file, where partitions are more
                              than PARTITIONS_MIN                             */
@@ -69,14 +70,14 @@ static void choose_partitions(struct join_partitions *partitions)
     uint64_t rows = join->head.inputs[1]->rows_most;
     rows = rows > 2 * join->right.rows ? rows : 2 * join->right.rows;
     partitions->count = PARTITIONS_MIN;
-    while (partitions->count < SPILL_PARTS_MAX
+    while (partitions->count < PARTITIONS_MAX
            && partitions->count * (half - half / SPARE) < rows * row
            && half / partitions->count > 2 * BLOCK_MIN)
         partitions->count *= 2;
     if (join->head.step->join.right_keys.count == 0)
         partitions->count = 1;
     assert((partitions->count & (partitions->count - 1)) == 0
-           && partitions->count <= SPILL_PARTS_MAX);
+           && partitions->count <= PARTITIONS_MAX);
     partitions->block_bytes = half / partitions->count < BLOCK_MAX
                                   ? half / partitions->count
                                   : BLOCK_MAX;

@@ -12,7 +12,6 @@ enum {
     BATCH_ROWS = 1 << 16, /* that are given out at once                   */
     SHIFT_MIN = 4,        /* so that not every row is a range             */
     SHIFT_MAX = 22,
-    PARTITIONS_MAX = 1 << 12,
     BLOCK_ROWS_MIN = 16, /* of a partition in memory                    */
     BLOCK_MAX = 1 << 20  /* bytes of a block: more make nothing faster   */
 };
@@ -33,7 +32,9 @@ static unsigned choose_shift(const struct reorder_params *params, uint64_t row)
     uint64_t most = params->room_bytes / 2 / (2 * row + sizeof(uint32_t));
     uint64_t blocks = params->room_bytes / 2 / (row * BLOCK_ROWS_MIN);
     unsigned shift = SHIFT_MIN;
-    blocks = blocks < 1 ? 1 : blocks > PARTITIONS_MAX ? PARTITIONS_MAX : blocks;
+    blocks = blocks < 1                 ? 1
+             : blocks > SPILL_PARTS_MAX ? SPILL_PARTS_MAX
+                                        : blocks;
     while (shift < SHIFT_MAX && (uint64_t)2 << shift <= most)
         shift++;
     while (ranges_of(params->numbers, shift) > blocks)
@@ -49,7 +50,8 @@ enum vdbq_status reorder_init(struct reorder *reorder,
     uint64_t row =
         spill_row_bytes(params->columns, params->column_count, params->reads);
     *reorder = (struct reorder){ .shift = choose_shift(params, row),
-                                 .any_order = params->any_order };
+                                 .any_order = params->any_order,
+                                 .threads = params->threads };
     unsigned count = params->any_order
                          ? 1
                          : (unsigned)ranges_of(params->numbers, reorder->shift);
@@ -72,22 +74,23 @@ enum vdbq_status reorder_init(struct reorder *reorder,
     if (status == VDBQ_OK)
         status = row_set_init(&reorder->output, params->columns,
                               params->column_count, error);
-    reorder->ends = memory_zeroed(count + (size_t)1, sizeof *reorder->ends);
+    if (status == VDBQ_OK && !params->any_order)
+        status = spill_parts_init(&reorder->parts, &reorder->spill,
+                                  params->threads, error);
     reorder->vectors =
         memory_zeroed(params->column_count, sizeof *reorder->vectors);
-    if (reorder->ends == NULL || reorder->vectors == NULL)
-        return error_no_memory(error);
-    return status;
+    return status == VDBQ_OK && reorder->vectors == NULL
+               ? error_no_memory(error)
+               : status;
 }
 
 void reorder_finish(struct reorder *reorder)
 {
     spill_reader_finish(&reorder->reader);
+    spill_parts_finish(&reorder->parts);
     spill_finish(&reorder->spill);
     row_set_finish(&reorder->range);
     row_set_finish(&reorder->output);
-    memory_release(reorder->list);
-    memory_release(reorder->ends);
     memory_release(reorder->order);
     memory_release(reorder->vectors);
     *reorder = (struct reorder){ 0 };
@@ -95,72 +98,44 @@ void reorder_finish(struct reorder *reorder)
 
 /* ----------------------------------------------------------------- add -- */
 
-static bool list_room(struct reorder *reorder, uint64_t rows)
-{
-    if (rows <= reorder->list_room)
-        return true;
-    uint32_t *list = memory_resize(reorder->list, rows * sizeof *list);
-    if (list == NULL)
-        return false;
-    reorder->list = list;
-    reorder->list_room = rows;
-    return true;
-}
+/* Numbers of rows that are added. */
+struct numbering {
+    const uint64_t *numbers;
+    unsigned shift;
+};
 
-/* Lists the rows by their partitions. */
-static void list_rows(struct reorder *reorder, const uint64_t *numbers,
-                      uint64_t rows)
+/* For spill_parts: the ranges of rows. */
+static void find_ranges(const void *context, uint64_t first, uint64_t count,
+                        uint16_t *ranges)
 {
-    unsigned count = (unsigned)reorder->spill.partitions.count;
-    uint32_t *ends = reorder->ends, before = 0;
-    memset(ends, 0, count * sizeof *ends);
-    for (uint64_t i = 0; i < rows; i++) {
-        assert(numbers[i] >> reorder->shift < count);
-        ends[numbers[i] >> reorder->shift]++;
-    }
-    for (unsigned p = 0; p < count; p++) {
-        uint32_t some = ends[p];
-        ends[p] = before;
-        before += some;
-    }
-    for (uint64_t i = 0; i < rows; i++)
-        reorder->list[ends[numbers[i] >> reorder->shift]++] = (uint32_t)i;
+    const struct numbering *numbering = context;
+    for (uint64_t i = 0; i < count; i++)
+        ranges[i] =
+            (uint16_t)(numbering->numbers[first + i] >> numbering->shift);
 }
 
 enum vdbq_status reorder_add(struct reorder *reorder,
                              const struct row_set *rows,
                              const uint64_t *numbers, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    if (reorder->any_order) {
-        reorder->rows += rows->rows;
+    const struct numbering numbering = { .numbers = numbers,
+                                         .shift = reorder->shift };
+    reorder->rows += rows->rows;
+    if (reorder->any_order)
         return spill_add(
             &reorder->spill, 0,
             &(struct spill_rows){ .from = rows, .count = rows->rows }, error);
-    }
-    if (!list_room(reorder, rows->rows))
-        return error_no_memory(error);
-    list_rows(reorder, numbers, rows->rows);
-    for (unsigned p = 0;
-         p < reorder->spill.partitions.count && status == VDBQ_OK; p++) {
-        uint32_t first = p > 0 ? reorder->ends[p - 1] : 0;
-        status =
-            spill_add(&reorder->spill, p,
-                      &(struct spill_rows){ .from = rows,
-                                            .rows = reorder->list + first,
-                                            .numbers = numbers,
-                                            .count = reorder->ends[p] - first },
-                      error);
-    }
-    reorder->rows += rows->rows;
-    return status;
+    return spill_parts_add(&reorder->parts,
+                           &(struct spill_slice){ .from = rows,
+                                                  .numbers = numbers,
+                                                  .find = find_ranges,
+                                                  .context = &numbering },
+                           error);
 }
 
 enum vdbq_status reorder_end(struct reorder *reorder, struct error *error)
 {
-    memory_release(reorder->list);
-    reorder->list = NULL;
-    reorder->list_room = 0;
+    spill_parts_finish(&reorder->parts);
     enum vdbq_status status = spill_end(&reorder->spill, error);
     if (status != VDBQ_OK || !reorder->any_order)
         return status;
@@ -207,7 +182,8 @@ static enum vdbq_status read_blocks(struct reorder *reorder,
         status = spill_read(reader, &batch, error);
         if (status == VDBQ_OK && batch.rows > 0) {
             place(reorder, &batch, reader->partition);
-            status = row_set_append(&reorder->range, &batch, 1, error);
+            status = row_set_append(&reorder->range, &batch, reorder->threads,
+                                    error);
         }
     }
     return status;
@@ -249,7 +225,8 @@ static enum vdbq_status give(struct reorder *reorder, uint64_t rows,
     enum vdbq_status status = row_set_room(&reorder->output, rows, error);
     if (status == VDBQ_OK)
         status = row_set_pick(&reorder->output, 0, &reorder->range,
-                              reorder->order + reorder->next, rows, 1, error);
+                              reorder->order + reorder->next, rows,
+                              reorder->threads, error);
     reorder->output.rows = rows;
     reorder->next += rows;
     row_set_vectors(&reorder->output, 0, reorder->vectors);

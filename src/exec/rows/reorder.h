@@ -10,7 +10,7 @@
 #ifndef VDBQ_EXEC_REORDER_H
 #define VDBQ_EXEC_REORDER_H
 
-#include "exec/rows/spill.h"
+#include "exec/rows/spill_parts.h"
 
 struct reorder_params {
     const struct os_file_calls *files; /* NULL: os_temporary_files          */
@@ -20,6 +20,7 @@ struct reorder_params {
                           NULL: all are read                                */
     bool any_order;      /* nobody asks for the order                         */
     uint64_t numbers;    /* all are below                     */
+    unsigned threads;    /* that work at the same time, at most             */
     uint64_t room_bytes; /* of memory that it should take     */
     struct account_share *memory; /* of the step it is for; or NULL    */
 };
@@ -31,9 +32,8 @@ struct reorder {
                                     all rows, without numbers               */
     struct spill_reader reader;  /* ... gives them out                      */
     uint64_t rows;               /* that were added                         */
-    uint32_t *list;              /* of added rows, by partitions            */
-    uint64_t list_room;          /* ... numbers                             */
-    uint32_t *ends;              /* ... behind those of each partition      */
+    unsigned threads;            /* that work at the same time              */
+    struct spill_parts parts;    /* adds rows to the ranges                 */
     unsigned partition;          /* the next one to be read                 */
     struct row_set range;        /* the rows of one partition               */
     uint32_t *order;             /* ... in the order of their numbers       */

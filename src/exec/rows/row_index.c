@@ -12,7 +12,7 @@
 #include "cl/bits.h"
 #include "cl/hash.h"
 
-enum { BUCKETS_MIN = 16 };
+enum { BUCKETS_MIN = 16, HASHES = 1 << 10 /* that are made at once */ };
 
 enum vdbq_status row_index_init(struct row_index *index, unsigned key_count,
                                 bool nulls_match, struct error *error)
@@ -85,6 +85,20 @@ void row_hashes(const struct row_set_column *keys, unsigned key_count,
         mix_key(&keys[i], first, rows, hashes);
     for (uint64_t i = 0; i < rows; i++)
         hashes[i] = hash_end(hashes[i]);
+}
+
+void row_partitions(const struct row_set_column *keys, unsigned key_count,
+                    uint64_t first, uint64_t rows, unsigned partitions,
+                    uint16_t *to)
+{
+    uint64_t hashes[HASHES];
+    assert((partitions & (partitions - 1)) == 0 && partitions <= UINT16_MAX);
+    for (uint64_t at = 0, some; at < rows; at += some) {
+        some = rows - at < HASHES ? rows - at : HASHES;
+        row_hashes(keys, key_count, first + at, some, hashes);
+        for (uint64_t i = 0; i < some; i++)
+            to[at + i] = (uint16_t)(hashes[i] >> 32 & (partitions - 1));
+    }
 }
 
 bool row_has_null(const struct row_set_column *keys, unsigned key_count,

@@ -41,6 +41,10 @@ uint64_t row_hash(const struct row_set_column *keys, unsigned key_count,
 /* The same of rows [first, first + rows). */
 void row_hashes(const struct row_set_column *keys, unsigned key_count,
                 uint64_t first, uint64_t rows, uint64_t *hashes);
+/* Partitions of these rows, of a power of two, by their hashes. */
+void row_partitions(const struct row_set_column *keys, unsigned key_count,
+                    uint64_t first, uint64_t rows, unsigned partitions,
+                    uint16_t *to);
 /* The next row of the index that equals row `row` of `keys`: the first one
  * after ROW_SET_NO_ROW; ROW_SET_NO_ROW: there is none. */
 uint32_t row_index_find(const struct row_index *index,

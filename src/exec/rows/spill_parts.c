@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/threads/shared_error.h"
+#include "base/threads/stop.h"
 
 /* A row is worth more than one that is only looked at: it is copied, packed and
  * written. */
@@ -33,7 +34,7 @@ enum vdbq_status spill_parts_init(struct spill_parts *parts,
     threads = threads < count ? threads : (unsigned)count;
     *parts = (struct spill_parts){ .spill = spill, .threads = threads };
     uint64_t room = spill_parts_room(parts);
-    parts->partitions = memory_resize(NULL, room);
+    parts->partitions = memory_resize(NULL, room * sizeof *parts->partitions);
     parts->list = memory_resize(NULL, room * sizeof *parts->list);
     parts->places = memory_zeroed(count * threads, sizeof *parts->places);
     parts->blocks = memory_zeroed(threads, sizeof *parts->blocks);
@@ -59,12 +60,13 @@ void spill_parts_finish(struct spill_parts *parts)
 
 /* ---------------------------------------------------------------- list -- */
 
-/* A slice on its way to the partitions. */
+/* Rows of a slice on their way to the partitions. */
 struct parting {
     const struct spill_parts *parts;
     const struct spill_slice *slice;
-    unsigned threads; /* that share the slice                         */
-    atomic_uint next; /* partition that no thread has taken yet       */
+    uint64_t first, rows; /* of the slice: these are at hand              */
+    unsigned threads;     /* that share them                              */
+    atomic_uint next;     /* partition that no thread has taken yet       */
     struct shared_error failure;
 };
 
@@ -72,7 +74,7 @@ struct parting {
 static uint64_t share_start(const struct parting *parting, unsigned share)
 {
     assert(share <= parting->threads);
-    return parting->slice->from->rows * share / parting->threads;
+    return parting->rows * share / parting->threads;
 }
 
 /* A thread's places, one for each partition. */
@@ -88,11 +90,12 @@ static void count_share(void *context, unsigned share)
 {
     const struct parting *parting = context;
     const struct spill_slice *slice = parting->slice;
-    uint8_t *partitions = parting->parts->partitions;
+    uint16_t *partitions = parting->parts->partitions;
     uint32_t *counts = places_of(parting, share);
     uint64_t first = share_start(parting, share);
     uint64_t end = share_start(parting, share + 1);
-    slice->find(slice->context, first, end - first, partitions + first);
+    slice->find(slice->context, parting->first + first, end - first,
+                partitions + first);
     for (uint64_t i = first; i < end; i++)
         counts[partitions[i]]++;
 }
@@ -108,7 +111,7 @@ static void make_places(const struct parting *parting)
             *place = sum;
             sum += count;
         }
-    assert(sum == parting->slice->from->rows);
+    assert(sum == parting->rows);
 }
 
 /* One thread's rows: lists them, in their order. Its places are then those of the
@@ -116,11 +119,11 @@ static void make_places(const struct parting *parting)
 static void list_share(void *context, unsigned share)
 {
     const struct parting *parting = context;
-    const uint8_t *partitions = parting->parts->partitions;
+    const uint16_t *partitions = parting->parts->partitions;
     uint32_t *places = places_of(parting, share), *list = parting->parts->list;
     uint64_t end = share_start(parting, share + 1);
     for (uint64_t i = share_start(parting, share); i < end; i++)
-        list[places[partitions[i]]++] = (uint32_t)i;
+        list[places[partitions[i]]++] = (uint32_t)(parting->first + i);
 }
 
 /* ----------------------------------------------------------------- add -- */
@@ -142,6 +145,7 @@ static enum vdbq_status add_partition(const struct parting *parting,
         parts->spill, partition,
         &(struct spill_rows){ .from = parting->slice->from,
                               .rows = parts->list + first,
+                              .numbers = parting->slice->numbers,
                               .number = parting->slice->number,
                               .count = end_of(parting, partition) - first },
         block, error);
@@ -179,26 +183,41 @@ static enum vdbq_status make_room(const struct parting *parting,
     return status;
 }
 
+/* Adds the rows at hand. */
+static enum vdbq_status add_rows(struct parting *parting, struct error *error)
+{
+    const struct spill_parts *parts = parting->parts;
+    memset(parts->places, 0,
+           parts->spill->partitions.count * parting->threads
+               * sizeof *parts->places);
+    parallel_run(parting->threads, count_share, parting);
+    make_places(parting);
+    parallel_run(parting->threads, list_share, parting);
+    enum vdbq_status status = make_room(parting, error);
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(parting->threads, add_share, parting);
+    return shared_error_status(&parting->failure);
+}
+
 enum vdbq_status spill_parts_add(const struct spill_parts *parts,
                                  const struct spill_slice *slice,
                                  struct error *error)
 {
-    uint64_t rows = slice->from->rows;
-    struct parting parting = { .parts = parts,
-                               .slice = slice,
-                               .threads = parallel_threads(parts->threads,
-                                                           rows * WORTH),
-                               .failure.error = error };
-    assert(rows <= spill_parts_room(parts));
-    memset(parts->places, 0,
-           parts->spill->partitions.count * parting.threads
-               * sizeof *parts->places);
-    parallel_run(parting.threads, count_share, &parting);
-    make_places(&parting);
-    parallel_run(parting.threads, list_share, &parting);
-    enum vdbq_status status = make_room(&parting, error);
-    if (status != VDBQ_OK)
-        return status;
-    parallel_run(parting.threads, add_share, &parting);
-    return shared_error_status(&parting.failure);
+    uint64_t rows = slice->from->rows, room = spill_parts_room(parts);
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t at = 0, some; at < rows && status == VDBQ_OK; at += some) {
+        some = rows - at < room ? rows - at : room;
+        struct parting parting = { .parts = parts,
+                                   .slice = slice,
+                                   .first = at,
+                                   .rows = some,
+                                   .threads = parallel_threads(parts->threads,
+                                                               some * WORTH),
+                                   .failure.error = error };
+        status = add_rows(&parting, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
+    }
+    return status;
 }

@@ -11,18 +11,18 @@
 #include "exec/rows/spill.h"
 
 enum {
-    SPILL_PARTS_MAX = 256,           /* partitions                          */
+    SPILL_PARTS_MAX = 1 << 12,       /* partitions                          */
     SPILL_PARTS_ROWS_EACH = 1 << 15, /* rows at hand, for each thread       */
 };
 
 struct spill_parts {
-    struct spill *spill; /* has the partitions; the caller's             */
-    unsigned threads;    /* that work at the same time, at most          */
-    uint8_t *partitions; /* of each row at hand                          */
-    uint32_t *list;      /* the rows at hand, by their partitions        */
-    uint32_t *places;    /* of each thread, of each partition: where its next
+    struct spill *spill;  /* has the partitions; the caller's             */
+    unsigned threads;     /* that work at the same time, at most          */
+    uint16_t *partitions; /* of each row at hand                         */
+    uint32_t *list;       /* the rows at hand, by their partitions        */
+    uint32_t *places;     /* of each thread, of each partition: where its next
                              row goes in the list                         */
-    uint8_t **blocks;    /* of each thread: what it writes               */
+    uint8_t **blocks;     /* of each thread: what it writes               */
 };
 
 /* `spill` has SPILL_PARTS_MAX partitions at most, and outlives it.
@@ -32,18 +32,20 @@ enum vdbq_status spill_parts_init(struct spill_parts *parts,
                                   struct error *error);
 void spill_parts_finish(struct spill_parts *parts);
 
-/* Rows at hand, at most so many that there is room for. */
+/* Rows that are added. */
 struct spill_slice {
     const struct row_set *from; /* has the spill's columns first          */
-    uint64_t number;            /* of its first row; others follow        */
+    const uint64_t *numbers;    /* of each row; NULL: consecutive         */
+    uint64_t number;            /* ... from this one of the first row on  */
     /* Tells the partition of rows [first, first + count). Called by several threads,
      * for different rows. */
     void (*find)(const void *context, uint64_t first, uint64_t count,
-                 uint8_t *partitions);
+                 uint16_t *partitions);
     const void *context;
 };
+/* Rows that are at hand at once, at most. */
 uint64_t spill_parts_room(const struct spill_parts *parts);
-/* Adds all rows of a slice. */
+/* Adds all rows of a slice, however many. */
 enum vdbq_status spill_parts_add(const struct spill_parts *parts,
                                  const struct spill_slice *slice,
                                  struct error *error);

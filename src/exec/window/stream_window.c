@@ -30,8 +30,8 @@ struct window_stream {
     struct window_spill *spill;   /* has all rows instead; NULL: they fit */
     struct window_parts *parts;   /* has them instead, and gives first rows;
                                      else NULL */
-    struct window_select *select; /* has values of them instead, until one
-                                     row is made of all; else NULL */
+    struct window_select *select; /* has them instead, and selects values of
+                                     columns; else NULL */
     struct window_joined *joined; /* of each function; NULL: none joins texts */
     struct window_rows device;    /* has all rows, and their results; or not  */
     char where[96];               /* for stats                                */
@@ -181,8 +181,7 @@ static enum vdbq_status compute(struct window_stream *window,
     assert(window->head.step->column_count
            >= window->input.row_set.column_count);
     if (window->select != NULL)
-        return window_select_end(window->select, &window->input.row_set,
-                                 &window->results, error);
+        return window_select_end(window->select, error);
     if (window->parts != NULL)
         return window_parts_end(window->parts, error);
     return window->spill != NULL ? window_spill_end(window->spill, error)
@@ -198,12 +197,15 @@ static enum vdbq_status make_spill(struct window_stream *window, uint64_t room,
     struct account_share *memory = &window->head.memory;
     if (window_select_can(&step->window))
         return window_select_create(
-            &(struct window_select_params){ .step = &step->window,
-                                            .columns = step->columns,
-                                            .column_count = inputs,
-                                            .room_bytes = room,
-                                            .files = window->head.params->files,
-                                            .memory = memory },
+            &(struct window_select_params){
+                .step = &step->window,
+                .columns = step->columns,
+                .column_count = inputs,
+                .reads = window->head.reads,
+                .threads = stream_threads(window->head.params),
+                .room_bytes = room,
+                .files = window->head.params->files,
+                .memory = memory },
             &window->select, error);
     const struct window_spill_params params = {
         .step = &step->window,
@@ -338,10 +340,11 @@ static void note_where(struct window_stream *window)
              computed ? device_facts(rows->place.device)->name : "host",
              computed ? " (window)" : "");
     window->head.rows_most =
-        computed                ? rows->store.rows
-        : window->parts != NULL ? window_parts_rows(window->parts)
-        : window->spill != NULL ? window_spill_rows(window->spill)
-                                : window->input.row_set.rows;
+        computed                 ? rows->store.rows
+        : window->select != NULL ? window_select_rows(window->select)
+        : window->parts != NULL  ? window_parts_rows(window->parts)
+        : window->spill != NULL  ? window_spill_rows(window->spill)
+                                 : window->input.row_set.rows;
 }
 
 /* All functions run when the stream opens. */
@@ -382,6 +385,8 @@ static enum vdbq_status window_batch(struct stream *stream,
     enum vdbq_status status = VDBQ_OK;
     if (window->device.computed)
         return device_reader_batch(&window->device.reader, batch, error);
+    if (window->select != NULL)
+        return window_select_batch(window->select, batch, error);
     if (window->parts != NULL)
         return window_parts_batch(window->parts, batch, error);
     if (window->spill != NULL) {

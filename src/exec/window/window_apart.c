@@ -18,7 +18,7 @@ function_at(const struct step_window *step, size_t number)
 
 bool window_apart_can(const struct step_window *step)
 {
-    bool can = step->firsts && step->functions.count > 0;
+    bool can = step->functions.count > 0;
     for (size_t i = 0; i < step->functions.count; i++)
         can &= window_select_takes(function_at(step, i));
     return can;
@@ -53,7 +53,7 @@ enum vdbq_status window_apart_init(struct window_apart *apart,
 {
     *apart = (struct window_apart){
         .step.functions = VECTOR(struct step_window_function),
-        .step.firsts = true,
+        .step.firsts = params->step->firsts,
         .vectors = memory_zeroed(params->input_count, sizeof *apart->vectors)
     };
     assert(window_apart_can(params->step));
@@ -71,6 +71,7 @@ enum vdbq_status window_apart_init(struct window_apart *apart,
         &(struct window_select_params){ .step = &apart->step,
                                         .columns = params->columns,
                                         .column_count = params->input_count,
+                                        .threads = params->threads,
                                         .room_bytes = params->room_bytes,
                                         .files = params->files,
                                         .memory = params->memory },
@@ -191,9 +192,15 @@ enum vdbq_status window_apart_add(struct window_apart *apart,
 }
 
 enum vdbq_status window_apart_end(struct window_apart *apart,
-                                  struct row_set *rows, struct row_set *results,
                                   struct error *error)
 {
     assert(apart->rows > 0);
-    return window_select_end(apart->select, rows, results, error);
+    return window_select_end(apart->select, error);
+}
+
+enum vdbq_status window_apart_batch(struct window_apart *apart,
+                                    struct vdbq_batch *batch,
+                                    struct error *error)
+{
+    return window_select_batch(apart->select, batch, error);
 }

@@ -38,10 +38,12 @@ void window_apart_finish(struct window_apart *apart);
 enum vdbq_status window_apart_add(struct window_apart *apart,
                                   struct vdbq_batch *batch,
                                   struct error *error);
-/* All rows were added: writes the partition's first row and the functions' values,
- * as window_select_end() does. Not where `rows` is 0: a NaN equals none. */
+/* All rows were added: as window_select_end(), of the partition's rows. Not where
+ * `rows` is 0: a NaN equals none. */
 enum vdbq_status window_apart_end(struct window_apart *apart,
-                                  struct row_set *rows, struct row_set *results,
                                   struct error *error);
+enum vdbq_status window_apart_batch(struct window_apart *apart,
+                                    struct vdbq_batch *batch,
+                                    struct error *error);
 
 #endif

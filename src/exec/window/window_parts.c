@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows of first rows in files: see window_parts.h. Rows that share a hash keep
+ * Windows of one value a partition, in files: see window_parts.h. Rows that share a hash keep
  * their order, and each its number, so that the first one of a partition is the
  * same as in memory.
  */
@@ -18,25 +18,22 @@
 #include "exec/window/window_firsts.h"
 
 enum {
-    HASHES = HOSTILE(4, 128),      /* rows are told apart by so many          */
-    PIECE_ROWS = HOSTILE(7, 8192), /* of which hashes are found at once       */
-    BLOCKS_PART = 4,               /* of the memory: blocks of hashes         */
-    OTHER_PART = 4,                /* ... first rows that are put in order    */
-    APART_PART = 4,                /* ... one partition of too many rows      */
-    RUNS_PART = 2,                 /* ... windows of the others, in runs      */
+    HASHES = HOSTILE(4, 128), /* rows are told apart by so many          */
+    BLOCKS_PART = 4,          /* of the memory: blocks of hashes         */
+    OTHER_PART = 4,           /* ... wanted rows that are put in order   */
+    APART_PART = 4,           /* ... one partition of too many rows      */
+    RUNS_PART = 2,            /* ... windows of the others, in runs      */
     COMPUTE_BYTES = 40 /* of a row, while its windows are computed            */
 };
 
 struct window_parts {
     struct window_spill_params params;
-    struct spill spill;  /* rows of the input, by their hashes               */
-    struct row_set view; /* of a piece of rows                               */
-    struct row_set_column *keys;  /* ... what they are parted by             */
-    uint64_t rows;                /* so far: the number of the next one      */
-    uint64_t numbers[PIECE_ROWS]; /* of the piece                            */
-    uint32_t list[PIECE_ROWS];    /* ... its rows, by their hashes           */
-    uint8_t hashes[PIECE_ROWS];   /* ... of each row                         */
-    struct reorder done;          /* first rows, with their windows          */
+    struct spill spill; /* rows of the input, by their hashes               */
+    struct spill_parts adding;   /* ... adds them                            */
+    struct row_set view;         /* of a batch                               */
+    struct row_set_column *keys; /* ... what its rows are parted by          */
+    uint64_t rows;               /* so far: the number of the next one       */
+    struct reorder done;         /* wanted rows, with their windows          */
 };
 
 static const struct vector *partition_of(const struct step_window *step)
@@ -47,8 +44,15 @@ static const struct vector *partition_of(const struct step_window *step)
 
 bool window_parts_can(const struct step_window *step)
 {
-    return step->firsts && step->functions.count > 0
-           && partition_of(step)->count > 0;
+    for (size_t i = 0; i < step->functions.count; i++) {
+        const struct step_window_function *function =
+            vector_at(&step->functions, i);
+        if (function->partition.count == 0 || !step_window_gives_one(function)
+            || !step_window_parts_alike(function,
+                                        vector_at(&step->functions, 0)))
+            return false;
+    }
+    return step->functions.count > 0;
 }
 
 /* ----------------------------------------------------- create, destroy -- */
@@ -71,7 +75,9 @@ static enum vdbq_status make_spill(struct window_parts *parts,
                                     .block_bytes = params->room_bytes
                                                    / BLOCKS_PART / HASHES },
             error);
-    return status;
+    return status == VDBQ_OK ? spill_parts_init(&parts->adding, &parts->spill,
+                                                params->threads, error)
+                             : status;
 }
 
 enum vdbq_status window_parts_create(const struct window_spill_params *params,
@@ -100,6 +106,7 @@ void window_parts_destroy(struct window_parts *parts)
 {
     if (parts == NULL)
         return;
+    spill_parts_finish(&parts->adding);
     spill_finish(&parts->spill);
     row_set_view_finish(&parts->view);
     reorder_finish(&parts->done);
@@ -109,66 +116,35 @@ void window_parts_destroy(struct window_parts *parts)
 
 /* ----------------------------------------------------------------- add -- */
 
-/* Lists the rows of the piece by their hashes; `ends`: where those of each end. */
-static void list_rows(struct window_parts *parts, uint32_t *ends)
+/* For spill_parts: the hashes of rows. */
+static void find_hashes(const void *context, uint64_t first, uint64_t count,
+                        uint16_t *hashes)
 {
-    const struct vector *columns = partition_of(parts->params.step);
-    uint32_t rows = (uint32_t)parts->view.rows, before = 0;
-    for (size_t i = 0; i < columns->count; i++)
-        parts->keys[i] = parts->view.columns[VECTOR_ITEMS(columns, int)[i]];
-    for (uint32_t i = 0; i < rows; i++) {
-        uint64_t hash = row_hash(parts->keys, (unsigned)columns->count, i);
-        parts->hashes[i] = (uint8_t)(hash >> 32 & (HASHES - 1));
-        parts->numbers[i] = parts->rows + i;
-        ends[parts->hashes[i]]++;
-    }
-    for (unsigned h = 0; h < HASHES; h++) {
-        uint32_t some = ends[h];
-        ends[h] = before;
-        before += some;
-    }
-    for (uint32_t i = 0; i < rows; i++)
-        parts->list[ends[parts->hashes[i]]++] = i;
-}
-
-/* Puts the rows of the piece aside. */
-static enum vdbq_status add_piece(struct window_parts *parts,
-                                  struct error *error)
-{
-    uint32_t ends[HASHES] = { 0 }, begin = 0;
-    enum vdbq_status status = VDBQ_OK;
-    list_rows(parts, ends);
-    for (unsigned h = 0; h < HASHES && status == VDBQ_OK; h++) {
-        status = spill_add(&parts->spill, h,
-                           &(struct spill_rows){ .from = &parts->view,
-                                                 .rows = parts->list + begin,
-                                                 .numbers = parts->numbers,
-                                                 .count = ends[h] - begin },
-                           error);
-        begin = ends[h];
-    }
-    parts->rows += parts->view.rows;
-    return status;
+    const struct window_parts *parts = context;
+    row_partitions(parts->keys,
+                   (unsigned)partition_of(parts->params.step)->count, first,
+                   count, HASHES, hashes);
 }
 
 enum vdbq_status window_parts_add(struct window_parts *parts,
                                   const struct vdbq_batch *batch,
                                   struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    for (uint64_t at = 0, rows; at < batch->rows && status == VDBQ_OK;
-         at += rows) {
-        rows = batch->rows - at;
-        rows = rows < PIECE_ROWS ? rows : PIECE_ROWS;
-        row_set_view(&parts->view, batch, at, rows);
-        status = add_piece(parts, error);
-    }
-    return status;
+    const struct vector *columns = partition_of(parts->params.step);
+    const struct spill_slice all = { .from = &parts->view,
+                                     .number = parts->rows,
+                                     .find = find_hashes,
+                                     .context = parts };
+    row_set_view(&parts->view, batch, 0, batch->rows);
+    for (size_t i = 0; i < columns->count; i++)
+        parts->keys[i] = parts->view.columns[VECTOR_ITEMS(columns, int)[i]];
+    parts->rows += batch->rows;
+    return spill_parts_add(&parts->adding, &all, error);
 }
 
-/* ---------------------------------------------------------- first rows -- */
+/* --------------------------------------------------------- wanted rows -- */
 
-/* Columns of the input, and results behind them, are first rows. */
+/* Columns of the input, and results behind them, are wanted rows. */
 static enum vdbq_status give(struct window_parts *parts,
                              const struct row_set_column *input,
                              const struct row_set_column *results,
@@ -234,7 +210,7 @@ static enum vdbq_status load(const struct window_parts *parts, unsigned hash,
 }
 
 /* Computes the windows of rows, which have their numbers behind their columns, and
- * gives the first ones. */
+ * gives those that are wanted. */
 static enum vdbq_status compute(struct window_parts *parts,
                                 struct row_set *rows, struct error *error)
 {
@@ -246,15 +222,17 @@ static enum vdbq_status compute(struct window_parts *parts,
         row_set_init(&results, params->columns + before,
                      (unsigned)params->step->functions.count, error);
     if (status == VDBQ_OK)
-        status =
-            window_run(&(struct window_params){ .step = params->step,
-                                                .rows = rows,
-                                                .columns = params->columns,
-                                                .firsts = &firsts,
-                                                .threads = params->threads },
-                       &results, error);
+        status = window_run(
+            &(struct window_params){ .step = params->step,
+                                     .rows = rows,
+                                     .columns = params->columns,
+                                     .firsts =
+                                         params->step->firsts ? &firsts : NULL,
+                                     .threads = params->threads },
+            &results, error);
     if (status == VDBQ_OK) {
-        row_set_keep(rows, firsts.rows, firsts.count);
+        if (params->step->firsts)
+            row_set_keep(rows, firsts.rows, firsts.count);
         status = give(parts, rows->columns, results.columns,
                       &rows->columns[before], rows->rows, error);
     }
@@ -330,28 +308,7 @@ static enum vdbq_status take_all(const struct window_parts *parts,
     return status;
 }
 
-/* Gives the first row of the partition apart. */
-static enum vdbq_status give_apart(struct window_parts *parts,
-                                   struct too_many *many, struct error *error)
-{
-    unsigned functions = (unsigned)parts->params.step->functions.count;
-    struct row_set first, results = { 0 };
-    enum vdbq_status status =
-        row_set_init(&first, many->columns, many->count, error);
-    if (status == VDBQ_OK)
-        status = row_set_init(&results, many->columns + many->count, functions,
-                              error);
-    if (status == VDBQ_OK)
-        status = window_apart_end(&many->apart, &first, &results, error);
-    if (status == VDBQ_OK)
-        status = give(parts, first.columns, results.columns,
-                      &first.columns[many->count - 1], 1, error);
-    row_set_finish(&first);
-    row_set_finish(&results);
-    return status;
-}
-
-/* Gives first rows of a batch of windows that were computed in runs. */
+/* Gives wanted rows of a batch whose windows were computed. */
 static enum vdbq_status give_batch(struct window_parts *parts,
                                    struct row_set *view,
                                    const struct vdbq_batch *batch,
@@ -363,21 +320,34 @@ static enum vdbq_status give_batch(struct window_parts *parts,
     return give(parts, view->columns, numbers + 1, numbers, batch->rows, error);
 }
 
-/* Gives the first rows of all windows that are computed in runs. */
-static enum vdbq_status give_runs(struct window_parts *parts,
-                                  struct too_many *many, struct error *error)
+/* The next rows of the partition apart, then those that are computed in runs. */
+static enum vdbq_status
+next_batch(struct too_many *many, struct vdbq_batch *batch, struct error *error)
+{
+    *batch = (struct vdbq_batch){ .rows = 0 };
+    enum vdbq_status status =
+        many->apart.rows > 0 ? window_apart_batch(&many->apart, batch, error)
+                             : VDBQ_OK;
+    return status == VDBQ_OK && batch->rows == 0 && many->rows > 0
+               ? window_spill_batch(many->runs, batch, error)
+               : status;
+}
+
+/* Gives all wanted rows. */
+static enum vdbq_status give_all(struct window_parts *parts,
+                                 struct too_many *many, struct error *error)
 {
     unsigned functions = (unsigned)parts->params.step->functions.count;
     struct vdbq_batch batch = { .rows = 1 };
     struct row_set view;
     enum vdbq_status status =
         row_set_init(&view, many->columns, many->count + functions, error);
-    if (status == VDBQ_OK)
-        status = window_spill_end(many->runs, error);
     while (status == VDBQ_OK && batch.rows > 0) {
-        status = window_spill_batch(many->runs, &batch, error);
+        status = next_batch(many, &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
             status = give_batch(parts, &view, &batch, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
     }
     row_set_view_finish(&view);
     return status;
@@ -395,10 +365,12 @@ static enum vdbq_status compute_many(struct window_parts *parts, unsigned hash,
     if (status == VDBQ_OK)
         status = take_all(parts, hash, &many, error);
     if (status == VDBQ_OK && many.apart.rows > 0)
-        status = give_apart(parts, &many, error);
-    window_apart_finish(&many.apart);
+        status = window_apart_end(&many.apart, error);
     if (status == VDBQ_OK && many.rows > 0)
-        status = give_runs(parts, &many, error);
+        status = window_spill_end(many.runs, error);
+    if (status == VDBQ_OK)
+        status = give_all(parts, &many, error);
+    window_apart_finish(&many.apart);
     window_spill_destroy(many.runs);
     return status;
 }
@@ -434,7 +406,7 @@ static enum vdbq_status compute_hash(struct window_parts *parts, unsigned hash,
     return status == VDBQ_OK ? stop_pause(error) : status;
 }
 
-/* Makes room for first rows, which come in any order. */
+/* Makes room for wanted rows, which come in any order. */
 static enum vdbq_status begin_done(struct window_parts *parts,
                                    struct error *error)
 {
@@ -449,6 +421,7 @@ static enum vdbq_status begin_done(struct window_parts *parts,
                                   .reads = params->reads,
                                   .any_order = params->any_order,
                                   .numbers = parts->rows,
+                                  .threads = params->threads,
                                   .room_bytes = params->room_bytes / OTHER_PART,
                                   .memory = params->memory },
         error);
@@ -458,6 +431,7 @@ enum vdbq_status window_parts_end(struct window_parts *parts,
                                   struct error *error)
 {
     struct step_column *columns = numbered_columns(parts);
+    spill_parts_finish(&parts->adding);
     enum vdbq_status status = columns != NULL ? spill_end(&parts->spill, error)
                                               : error_no_memory(error);
     if (status == VDBQ_OK)

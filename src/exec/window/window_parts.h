@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows over more rows than fit into memory, of which the first row of each
- * partition is wanted alone: rows go to a temporary file by the hash of what they
- * are parted by, and what shares a hash is computed together, in memory. Rows are
+ * Windows over more rows than fit into memory, of functions that give each partition
+ * one value: rows go to a temporary file by the hash of what they are parted by, and
+ * what shares a hash is computed together, in memory. All rows are wanted, or of each
+ * partition the first. Rows are
  * neither sorted nor merged all together. Where one hash has too many rows, quantiles
  * of one partition are selected (window_apart.h), and windows of the other rows are
  * computed in runs (window_spill.h).
@@ -14,7 +15,7 @@
 
 struct window_parts;
 
-/* Whether first rows are wanted, and there are partitions. */
+/* Whether all functions give one value, of the same partitions. */
 bool window_parts_can(const struct step_window *step);
 
 /* What `params` points to outlives it; none of its functions joins texts. */
@@ -30,9 +31,9 @@ enum vdbq_status window_parts_add(struct window_parts *parts,
 /* All rows were added: computes the windows. Fails as window_run(), and with IO. */
 enum vdbq_status window_parts_end(struct window_parts *parts,
                                   struct error *error);
-/* How many first rows there are. */
+/* How many rows are wanted. */
 uint64_t window_parts_rows(const struct window_parts *parts);
-/* The next first rows, with all columns; rows 0: the end. They live until the next
+/* The next of them, with all columns; rows 0: the end. They live until the next
  * call. */
 enum vdbq_status window_parts_batch(struct window_parts *parts,
                                     struct vdbq_batch *batch,

@@ -15,15 +15,15 @@
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "exec/rows/order.h"
-#include "exec/rows/spill.h"
+#include "exec/rows/reorder.h"
 #include "exec/window/window_inner.h"
-
 enum {
-    PARTITIONS = HOSTILE(4, 64),   /* of a column's values                 */
+    PARTITIONS = HOSTILE(4, 64),   /* of a column's values ...             */
+    NULLS = PARTITIONS,            /* ... and that of those that are NULL  */
     SAMPLES = HOSTILE(8, 1 << 12), /* values that choose their ranges      */
-    PIECE_ROWS = 1 << 12,          /* that are parted at once              */
     BIN_BITS = HOSTILE(2, 12),     /* a range is counted in as many bins   */
     BLOCKS_PART = 4,  /* of the memory: blocks of partitions of all columns */
+    ROWS_PART = 16,   /* ... rows that wait to be given out                 */
     CHOSEN_PART = 4,  /* ... values among which a place is found            */
     CHOSEN_BYTES = 24 /* of such a value beside itself, while it is sorted */
 };
@@ -35,18 +35,20 @@ struct selection {
     int type;                    /* TYPE_... of its values               */
     uint64_t behind[PARTITIONS]; /* codes from these on are further back;
                                       of the last one nothing is asked     */
-    uint64_t values;             /* that are not NULL                    */
-    struct spill spill;          /* has these                            */
+    struct spill spill;          /* has the values                       */
+    struct spill_parts adding;   /* ... adds them                        */
 };
 
 struct window_select {
     struct window_select_params params;
-    bool begun;                   /* there were rows                      */
-    struct row_set first;         /* the first one                        */
+    bool begun;            /* there were rows                      */
+    struct reorder rows;   /* all, or the first one                */
+    struct row_set view;   /* ... of a batch                       */
+    struct row_set values; /* what all of them get: as many rows as a batch
+                                     has at most, all alike               */
+    struct vdbq_vector *vectors;  /* of a batch that is given out         */
     struct selection *selections; /* of different columns                 */
     unsigned count;               /* ... how many                         */
-    uint8_t parts[PIECE_ROWS];    /* of a piece's values: partitions      */
-    uint32_t list[PIECE_ROWS];    /* ... their rows, by partitions        */
 };
 
 /* ---------------------------------------------------------------- can -- */
@@ -66,7 +68,7 @@ bool window_select_can(const struct step_window *step)
         if (function->partition.count > 0 || !window_select_takes(function))
             return false;
     }
-    return step->firsts && step->functions.count > 0;
+    return step->functions.count > 0;
 }
 
 /* ----------------------------------------------------- create, destroy -- */
@@ -116,11 +118,36 @@ static enum vdbq_status make_spills(struct window_select *select,
                                     .columns = &selection->column,
                                     .column_count = 1,
                                     .plain = true,
-                                    .partitions = PARTITIONS,
+                                    .partitions = PARTITIONS + 1,
                                     .block_bytes = room / PARTITIONS },
             error);
+        if (status == VDBQ_OK)
+            status = spill_parts_init(&selection->adding, &selection->spill,
+                                      params->threads, error);
     }
     return status;
+}
+
+/* Makes what has the rows that are given out, as they come. */
+static enum vdbq_status make_rows(struct window_select *select,
+                                  struct error *error)
+{
+    const struct window_select_params *params = &select->params;
+    enum vdbq_status status = row_set_init(&select->view, params->columns,
+                                           params->column_count, error);
+    return status == VDBQ_OK
+               ? reorder_init(&select->rows,
+                              &(struct reorder_params){
+                                  .files = params->files,
+                                  .columns = params->columns,
+                                  .column_count = params->column_count,
+                                  .reads = params->reads,
+                                  .any_order = true,
+                                  .threads = params->threads,
+                                  .room_bytes = params->room_bytes / ROWS_PART,
+                                  .memory = params->memory },
+                              error)
+               : status;
 }
 
 enum vdbq_status window_select_create(const struct window_select_params *params,
@@ -135,8 +162,7 @@ enum vdbq_status window_select_create(const struct window_select_params *params,
     made->params = *params;
     made->selections =
         memory_zeroed(params->step->functions.count, sizeof *made->selections);
-    enum vdbq_status status = row_set_init(&made->first, params->columns,
-                                           params->column_count, error);
+    enum vdbq_status status = make_rows(made, error);
     if (status == VDBQ_OK && made->selections == NULL)
         status = error_no_memory(error);
     if (status == VDBQ_OK) {
@@ -154,9 +180,14 @@ void window_select_destroy(struct window_select *select)
 {
     if (select == NULL)
         return;
-    for (unsigned i = 0; i < select->count; i++)
+    for (unsigned i = 0; i < select->count; i++) {
+        spill_parts_finish(&select->selections[i].adding);
         spill_finish(&select->selections[i].spill);
-    row_set_finish(&select->first);
+    }
+    reorder_finish(&select->rows);
+    row_set_view_finish(&select->view);
+    row_set_finish(&select->values);
+    memory_release(select->vectors);
     memory_release(select->selections);
     memory_release(select);
 }
@@ -221,106 +252,79 @@ static inline unsigned part_of(const struct selection *selection, uint64_t code)
     return part;
 }
 
-/* Finds the partitions of values of a type, but those that are NULL; counts them. */
-static inline void part_values(const struct selection *selection, int type,
-                               const struct vdbq_vector *vector, uint32_t count,
-                               uint8_t *parts, uint32_t *counts)
+/* Values on their way to the partitions of a selection. */
+struct parting {
+    const struct selection *selection;
+    const struct row_set_column *values;
+};
+
+/* Finds the partitions of values of a type. */
+static inline void part_values(const struct parting *parting, int type,
+                               uint64_t first, uint64_t count, uint16_t *parts)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        bool null = vector->nulls != NULL && vector->nulls[i] != 0;
-        uint64_t code = code_at(selection, type, vector->values, i);
-        unsigned part = null ? PARTITIONS : part_of(selection, code);
-        parts[i] = (uint8_t)part;
-        counts[part]++;
+    const struct row_set_column *column = parting->values;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t code =
+            code_at(parting->selection, type, column->values, first + i);
+        parts[i] = (uint16_t)(row_set_is_null(column, first + i)
+                                  ? NULLS
+                                  : part_of(parting->selection, code));
     }
 }
 
-/* The same, whatever the type. */
-static void part_piece(const struct selection *selection,
-                       const struct vdbq_vector *vector, uint32_t count,
-                       uint8_t *parts, uint32_t *counts)
+/* For spill_parts: the same, whatever the type. */
+static void find_parts(const void *context, uint64_t first, uint64_t count,
+                       uint16_t *parts)
 {
-    switch (selection->type) {
+    const struct parting *parting = context;
+    switch (parting->selection->type) {
     case TYPE_I32:
-        part_values(selection, TYPE_I32, vector, count, parts, counts);
+        part_values(parting, TYPE_I32, first, count, parts);
         return;
     case TYPE_I64:
-        part_values(selection, TYPE_I64, vector, count, parts, counts);
+        part_values(parting, TYPE_I64, first, count, parts);
         return;
     case TYPE_F32:
-        part_values(selection, TYPE_F32, vector, count, parts, counts);
+        part_values(parting, TYPE_F32, first, count, parts);
         return;
     default:
-        assert(selection->type == TYPE_F64);
-        part_values(selection, TYPE_F64, vector, count, parts, counts);
+        assert(parting->selection->type == TYPE_F64);
+        part_values(parting, TYPE_F64, first, count, parts);
     }
 }
 
-/* Lists rows by their partitions; `ends`: how many each has, then where those of
- * each end. */
-static void list_rows(const uint8_t *parts, uint32_t count, uint32_t *ends,
-                      uint32_t *list)
-{
-    uint32_t before = 0;
-    for (unsigned p = 0; p <= PARTITIONS; p++) {
-        uint32_t some = ends[p];
-        ends[p] = before;
-        before += some;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        list[ends[parts[i]]++] = i;
-}
-
-/* Puts the values of a piece into their partitions. */
-static enum vdbq_status add_piece(struct window_select *select,
-                                  struct selection *selection,
-                                  const struct vdbq_vector *vector,
-                                  uint32_t count, struct error *error)
-{
-    uint32_t ends[PARTITIONS + 1] = { 0 }, begin = 0;
-    struct row_set_column column = { .type = selection->column.type,
-                                     .width = row_set_width(vector->type),
-                                     .values =
-                                         (void *)(uintptr_t)vector->values };
-    const struct row_set rows = { .rows = count,
-                                  .column_count = 1,
-                                  .columns = &column };
-    enum vdbq_status status = VDBQ_OK;
-    part_piece(selection, vector, count, select->parts, ends);
-    list_rows(select->parts, count, ends, select->list);
-    for (unsigned p = 0; p < PARTITIONS && status == VDBQ_OK; p++) {
-        status = spill_add(&selection->spill, p,
-                           &(struct spill_rows){ .from = &rows,
-                                                 .rows = select->list + begin,
-                                                 .count = ends[p] - begin },
-                           error);
-        begin = ends[p];
-    }
-    selection->values += begin;
-    return status;
-}
-
-/* The same of a batch's column. */
-static enum vdbq_status add_column(struct window_select *select,
-                                   struct selection *selection,
+/* Puts the values of a batch's column into their partitions. */
+static enum vdbq_status add_column(const struct selection *selection,
                                    const struct vdbq_batch *batch,
                                    struct error *error)
 {
     const struct vdbq_vector *from = &batch->column[selection->key.column];
-    unsigned width = row_set_width(selection->column.type);
-    enum vdbq_status status = VDBQ_OK;
-    for (uint64_t at = 0, rows; at < batch->rows && status == VDBQ_OK;
-         at += rows) {
-        struct vdbq_vector piece = {
-            .type = selection->column.type,
-            .values = (const char *)from->values + at * width,
-            .nulls = from->nulls != NULL ? from->nulls + at : NULL
-        };
-        rows = batch->rows - at;
-        rows = rows < PIECE_ROWS ? rows : PIECE_ROWS;
-        status = add_piece(select, selection, &piece, (uint32_t)rows, error);
-    }
-    return status;
+    struct row_set_column column = { .type = selection->column.type,
+                                     .width =
+                                         row_set_width(selection->column.type),
+                                     .values = (void *)(uintptr_t)from->values,
+                                     .nulls = (void *)(uintptr_t)from->nulls };
+    const struct row_set values = { .rows = batch->rows,
+                                    .column_count = 1,
+                                    .columns = &column };
+    const struct parting parting = { selection, &column };
+    return spill_parts_add(&selection->adding,
+                           &(struct spill_slice){ .from = &values,
+                                                  .find = find_parts,
+                                                  .context = &parting },
+                           error);
+}
+
+/* Keeps the rows of a batch that are given out. */
+static enum vdbq_status keep_rows(struct window_select *select,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    bool firsts = select->params.step->firsts;
+    if (firsts && select->begun)
+        return VDBQ_OK;
+    row_set_view(&select->view, batch, 0, firsts ? 1 : batch->rows);
+    return reorder_add(&select->rows, &select->view, NULL, error);
 }
 
 enum vdbq_status window_select_add(struct window_select *select,
@@ -334,10 +338,10 @@ enum vdbq_status window_select_add(struct window_select *select,
         if (!select->begun)
             status = choose_ranges(&select->selections[i], batch, error);
         if (status == VDBQ_OK)
-            status = add_column(select, &select->selections[i], batch, error);
+            status = add_column(&select->selections[i], batch, error);
     }
-    if (!select->begun && status == VDBQ_OK)
-        status = row_set_append_part(&select->first, batch, 0, 1, error);
+    if (status == VDBQ_OK)
+        status = keep_rows(select, batch, error);
     select->begun = true;
     return status;
 }
@@ -515,6 +519,15 @@ static enum vdbq_status choose(const struct place *place, uint64_t *bits,
     return status;
 }
 
+/* How many values are not NULL. */
+static uint64_t count_values(const struct selection *selection)
+{
+    uint64_t count = 0;
+    for (unsigned p = 0; p < NULLS; p++)
+        count += spill_rows(&selection->spill, p);
+    return count;
+}
+
 /* The partition that has a place. */
 static struct place find_partition(const struct selection *selection,
                                    uint64_t at)
@@ -557,7 +570,7 @@ static enum vdbq_status select_value(const struct window_select *select,
 {
     uint64_t most = select->params.room_bytes / CHOSEN_PART
                     / (2 * sizeof *bits + CHOSEN_BYTES);
-    assert(at < selection->values);
+    assert(at < count_values(selection));
     struct place place = find_partition(selection, at);
     enum vdbq_status status = narrow_all(&place, most > 0 ? most : 1, error);
     return status == VDBQ_OK ? choose(&place, bits, error) : status;
@@ -565,70 +578,107 @@ static enum vdbq_status select_value(const struct window_select *select,
 
 /* ------------------------------------------------------------------ end -- */
 
-/* Writes the only value of a result's column. */
-static void put_value(struct row_set_column *result, uint64_t bits)
+/* Writes a value to all rows of a column. */
+static void put_value(const struct row_set_column *column, uint64_t rows,
+                      uint64_t bits)
 {
-    if (result->width == sizeof(uint32_t))
-        *(uint32_t *)result->values = (uint32_t)bits;
-    else
-        *(uint64_t *)result->values = bits;
+    for (uint64_t i = 0; i < rows; i++)
+        if (column->width == sizeof(uint32_t))
+            ((uint32_t *)column->values)[i] = (uint32_t)bits;
+        else
+            ((uint64_t *)column->values)[i] = bits;
 }
 
-/* Computes a function. */
-static enum vdbq_status compute(const struct window_select *select,
-                                unsigned number, struct row_set *results,
+/* Computes a function: what all rows get. */
+static enum vdbq_status compute(struct window_select *select, unsigned number,
                                 struct error *error)
 {
+    struct row_set *values = &select->values;
     const struct step_window_function *function =
         vector_at(&select->params.step->functions, number);
     const struct selection *selection = selection_of(select, function);
-    uint64_t bits = 0;
+    uint64_t bits = 0, count = count_values(selection);
     enum vdbq_status status = VDBQ_OK;
-    if (selection->values == 0) {
-        status = row_set_flags(results, number, error);
+    if (count == 0) {
+        status = row_set_flags(values, number, error);
         if (status == VDBQ_OK)
-            results->columns[number].nulls[0] = 1;
+            memset(values->columns[number].nulls, 1, values->rows);
     } else if (function->function == WINDOW_QUANTILE_PART) {
-        double part = window_quantile_part(function, (double)selection->values);
+        double part = window_quantile_part(function, (double)count);
         memcpy(&bits, &part, sizeof bits);
     } else {
-        status = select_value(
-            select, selection,
-            window_quantile_place(function, (double)selection->values), &bits,
-            error);
+        status = select_value(select, selection,
+                              window_quantile_place(function, (double)count),
+                              &bits, error);
     }
     if (status == VDBQ_OK)
-        put_value(&results->columns[number], bits);
+        put_value(&values->columns[number], values->rows, bits);
+    return status;
+}
+
+/* Makes room for what the rows get. */
+static enum vdbq_status make_values(struct window_select *select,
+                                    struct error *error)
+{
+    const struct window_select_params *params = &select->params;
+    unsigned count = (unsigned)params->step->functions.count;
+    uint64_t rows = select->rows.spill.block_rows;
+    rows = rows < select->rows.rows ? rows : select->rows.rows;
+    enum vdbq_status status = row_set_init(
+        &select->values, params->columns + params->column_count, count, error);
+    if (status == VDBQ_OK)
+        status = row_set_room(&select->values, rows, error);
+    select->values.rows = rows;
+    select->vectors =
+        memory_zeroed(params->column_count + count, sizeof *select->vectors);
+    return status == VDBQ_OK && select->vectors == NULL ? error_no_memory(error)
+                                                        : status;
+}
+
+/* No values come any more. */
+static enum vdbq_status end_values(struct window_select *select,
+                                   struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < select->count && status == VDBQ_OK; i++) {
+        spill_parts_finish(&select->selections[i].adding);
+        status = spill_end(&select->selections[i].spill, error);
+    }
     return status;
 }
 
 enum vdbq_status window_select_end(struct window_select *select,
-                                   struct row_set *rows,
-                                   struct row_set *results, struct error *error)
+                                   struct error *error)
 {
-    unsigned columns = select->params.column_count;
-    struct vdbq_vector *vectors =
-        memory_zeroed(columns + (size_t)1, sizeof *vectors);
-    struct vdbq_batch batch = { .rows = 1,
-                                .columns = columns,
-                                .column = vectors };
-    enum vdbq_status status =
-        vectors != NULL ? VDBQ_OK : error_no_memory(error);
-    assert(select->begun && rows->rows == 0 && results->rows == 0);
-    for (unsigned i = 0; i < select->count && status == VDBQ_OK; i++)
-        status = spill_end(&select->selections[i].spill, error);
-    if (status == VDBQ_OK) {
-        row_set_vectors(&select->first, 0, vectors);
-        status = row_set_append(rows, &batch, 1, error);
-    }
+    enum vdbq_status status = end_values(select, error);
+    assert(select->begun);
     if (status == VDBQ_OK)
-        status = row_set_room(results, 1, error);
-    for (unsigned i = 0; i < results->column_count && status == VDBQ_OK; i++)
-        status = compute(select, i, results, error);
+        status = reorder_end(&select->rows, error);
     if (status == VDBQ_OK)
-        status = stop_pause(error);
-    if (status == VDBQ_OK)
-        results->rows = 1;
-    memory_release(vectors);
-    return status;
+        status = make_values(select, error);
+    for (unsigned i = 0; i < select->values.column_count && status == VDBQ_OK;
+         i++)
+        status = compute(select, i, error);
+    return status == VDBQ_OK ? stop_pause(error) : status;
+}
+
+uint64_t window_select_rows(const struct window_select *select)
+{
+    return select->rows.rows;
+}
+
+enum vdbq_status window_select_batch(struct window_select *select,
+                                     struct vdbq_batch *batch,
+                                     struct error *error)
+{
+    unsigned count = select->params.column_count;
+    enum vdbq_status status = reorder_batch(&select->rows, batch, error);
+    if (status != VDBQ_OK || batch->rows == 0)
+        return status;
+    assert(batch->rows <= select->values.rows);
+    memcpy(select->vectors, batch->column, count * sizeof *select->vectors);
+    row_set_vectors(&select->values, 0, select->vectors + count);
+    batch->columns = count + select->values.column_count;
+    batch->column = select->vectors;
+    return VDBQ_OK;
 }

@@ -537,6 +537,7 @@ static enum vdbq_status run_stage(struct window_spill *spill,
                                   .reads = stage->last ? params->reads : NULL,
                                   .any_order = stage->last && params->any_order,
                                   .numbers = spill->rows,
+                                  .threads = params->threads,
                                   .room_bytes = params->room_bytes / OTHER_PART,
                                   .memory = params->memory },
                               error);

@@ -13,7 +13,6 @@
 #include "plan/simplify/group_firsts.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/vector.h"
 #include "plan/make/node.h"
@@ -72,24 +71,14 @@ static bool is_of_groups(const struct node *group,
     return same;
 }
 
-/* Whether two functions part by the same columns in the same order. */
-static bool parts_alike(const struct step_window_function *a,
-                        const struct step_window_function *b)
-{
-    return a->partition.count == b->partition.count
-           && (a->partition.count == 0
-               || memcmp(a->partition.items, b->partition.items,
-                         a->partition.count * sizeof(int))
-                      == 0);
-}
-
 static bool wants_firsts(const struct node *group)
 {
     const struct vector *functions = &group->left->left->window.functions;
 
     for (size_t i = 0; i < functions->count; i++)
         if (!is_of_groups(group, vector_at(functions, i))
-            || !parts_alike(vector_at(functions, i), vector_at(functions, 0)))
+            || !step_window_parts_alike(vector_at(functions, i),
+                                        vector_at(functions, 0)))
             return false;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "program/steps/steps.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/type.h"
 
@@ -156,6 +157,15 @@ bool step_window_gives_one(const struct step_window_function *function)
            || (function->function == WINDOW_FIRST
                && (function->frame.unit == FRAME_DEFAULT
                    || function->frame.begin.unbounded));
+}
+
+bool step_window_parts_alike(const struct step_window_function *a,
+                             const struct step_window_function *b)
+{
+    const struct vector *x = &a->partition, *y = &b->partition;
+    return x->count == y->count
+           && (x->count == 0
+               || memcmp(x->items, y->items, x->count * sizeof(int)) == 0);
 }
 
 static void finish_map(struct step_map *map)

@@ -183,6 +183,9 @@ struct step_window {
 /* Whether a function gives all rows of a partition one value: it is a quantile, or
  * the first value. */
 bool step_window_gives_one(const struct step_window_function *function);
+/* Whether two functions have partitions of the same columns in the same order. */
+bool step_window_parts_alike(const struct step_window_function *a,
+                             const struct step_window_function *b);
 
 /* STEP_MAP. Functions that the machine cannot compute: they make new texts,
  * or take several. Gives the input's columns, then one for each function; it

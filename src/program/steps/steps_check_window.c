@@ -2,8 +2,6 @@
 /*
  * Proves that the functions of a step of windows fit its input.
  */
-#include <string.h>
-
 #include "base/type.h"
 #include "program/steps/steps_check.h"
 
@@ -45,16 +43,10 @@ check_window_function(const struct checking *check,
 static enum vdbq_status check_firsts(const struct checking *check)
 {
     const struct vector *functions = &check->step->window.functions;
-    const struct step_window_function *first = vector_at(functions, 0);
-    size_t count = functions->count > 0 ? first->partition.count : 0;
     for (size_t i = 0; i < functions->count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
         if (!step_window_gives_one(function)
-            || function->partition.count != count
-            || (count > 0
-                && memcmp(function->partition.items, first->partition.items,
-                          count * sizeof(int))
-                       != 0))
+            || !step_window_parts_alike(function, vector_at(functions, 0)))
             return steps_refuse(check, "function %zu has no first rows", i);
     }
     return VDBQ_OK;

@@ -47,11 +47,11 @@ static unsigned partition_of(int32_t key)
 }
 
 static void find(const void *context, uint64_t first, uint64_t count,
-                 uint8_t *partitions)
+                 uint16_t *partitions)
 {
     const struct row_set *rows = context;
     for (uint64_t i = 0; i < count; i++)
-        partitions[i] = (uint8_t)partition_of(
+        partitions[i] = (uint16_t)partition_of(
             (int32_t)row_set_integer(&rows->columns[0], first + i));
 }
 

@@ -260,46 +260,75 @@ static void threads_change_nothing(void **state)
     row_set_finish(&input);
 }
 
+/* The columns of the input, then those that the functions give. */
+static void describe_all(const struct step_window *step,
+                         struct step_column *all)
+{
+    memcpy(all, columns, sizeof columns);
+    describe(step, all + RANDOM_COLUMNS);
+}
+
 /* Quantiles of all rows, which come in batches, with so much memory. */
 static enum vdbq_status run_select(const struct step_window *step,
-                                   uint64_t room_bytes, struct row_set *rows,
-                                   struct row_set *results)
+                                   uint64_t room_bytes, struct row_set *rows)
 {
     struct account_share memory = { .account = NULL };
+    struct step_column all[RANDOM_COLUMNS + FUNCTIONS];
     const struct window_select_params params = { .step = step,
-                                                 .columns = columns,
+                                                 .columns = all,
                                                  .column_count = RANDOM_COLUMNS,
+                                                 .threads = 3,
                                                  .room_bytes = room_bytes,
                                                  .files = &os_memory_files,
                                                  .memory = &memory };
     struct window_select *select;
     struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct vdbq_batch batch = { .rows = 1 };
+    describe_all(step, all);
+    if (row_set_init(rows, all, RANDOM_COLUMNS + FUNCTIONS, &error) != VDBQ_OK)
+        return error.status;
     enum vdbq_status status = window_select_create(&params, &select, &error);
     for (uint32_t at = 0, count; status == VDBQ_OK && at < input.rows;
          at += count) {
-        struct vdbq_batch batch;
         count = 1 + random_below(9000);
         count = count < input.rows - at ? count : (uint32_t)input.rows - at;
         batch = random_batch(at, count, vectors);
         status = window_select_add(select, &batch, &error);
     }
     if (status == VDBQ_OK)
-        status = window_select_end(select, rows, results, &error);
+        status = window_select_end(select, &error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = window_select_batch(select, &batch, &error);
+        if (status == VDBQ_OK)
+            status = row_set_append(rows, &batch, 1, &error);
+    }
     window_select_destroy(select);
     return status;
 }
 
-/* Empty row sets of the columns that window_select_end() fills. */
-static enum vdbq_status make_results(const struct step_window *step,
-                                     struct row_set *rows,
-                                     struct row_set *results)
+/* Checks that a row of the input, all its columns, is that row. */
+static void check_input(const struct row_set *rows, uint32_t row, uint32_t of)
 {
-    struct step_column made[FUNCTIONS];
-    describe(step, made);
-    enum vdbq_status status =
-        row_set_init(rows, columns, RANDOM_COLUMNS, &error);
-    return status == VDBQ_OK ? row_set_init(results, made, FUNCTIONS, &error)
-                             : status;
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        check_value(&rows->columns[i], row, &input.columns[i], of);
+}
+
+/* Checks that rows from files, with their quantiles, are those of memory. */
+static void check_rows(const struct step_window *step,
+                       const struct row_set *rows)
+{
+    struct window_firsts firsts = { 0 };
+    struct row_set wanted, results = *rows;
+    results.columns += RANDOM_COLUMNS;
+    assert_int_equal(run(step, 1, step->firsts ? &firsts : NULL, &wanted),
+                     VDBQ_OK);
+    assert_int_equal(rows->rows, wanted.rows);
+    for (uint32_t i = 0; i < wanted.rows; i++) {
+        check_input(rows, i, step->firsts ? firsts.rows[i] : i);
+        check_same(&results, i, &wanted, i);
+    }
+    window_firsts_finish(&firsts);
+    row_set_finish(&wanted);
 }
 
 /* Functions over all rows, in either order. */
@@ -325,23 +354,14 @@ static void selected_ones_are_the_same(void **state)
         struct step_window_function functions[FUNCTIONS];
         struct step_window step = { .functions =
                                         VECTOR_OF(functions, FUNCTIONS),
-                                    .firsts = true };
-        struct window_firsts firsts = { 0 };
-        struct row_set some, rows, results;
+                                    .firsts = random_below(2) == 0 };
+        struct row_set rows;
         fill(counts[round % 5], variety[round % 4]);
         make_whole(functions);
         assert_true(window_select_can(&step));
-        assert_int_equal(run(&step, 1, &firsts, &some), VDBQ_OK);
-        assert_int_equal(make_results(&step, &rows, &results), VDBQ_OK);
-        assert_int_equal(run_select(&step, rooms[round % 3], &rows, &results),
-                         VDBQ_OK);
-        assert_int_equal(rows.rows, 1);
-        assert_int_equal(results.rows, 1);
-        check_same(&results, 0, &some, 0);
-        window_firsts_finish(&firsts);
-        row_set_finish(&some);
+        assert_int_equal(run_select(&step, rooms[round % 3], &rows), VDBQ_OK);
+        check_rows(&step, &rows);
         row_set_finish(&rows);
-        row_set_finish(&results);
         finish(functions);
     }
     row_set_finish(&input);
@@ -358,7 +378,7 @@ static void make_parted(const struct step_window *step,
     }
 }
 
-/* First rows with their quantiles, with so much memory; the rows come in batches. */
+/* Rows with their quantiles, with so much memory; the rows come in batches. */
 static enum vdbq_status run_parts(const struct step_window *step,
                                   uint64_t room_bytes, struct row_set *rows)
 {
@@ -374,8 +394,7 @@ static enum vdbq_status run_parts(const struct step_window *step,
     struct window_parts *parts;
     struct vdbq_vector vectors[RANDOM_COLUMNS];
     struct vdbq_batch batch = { .rows = 1 };
-    memcpy(all, columns, sizeof columns);
-    describe(step, all + RANDOM_COLUMNS);
+    describe_all(step, all);
     if (row_set_init(rows, all, RANDOM_COLUMNS + FUNCTIONS, &error) != VDBQ_OK)
         return error.status;
     enum vdbq_status status = window_parts_create(&params, &parts, &error);
@@ -397,15 +416,8 @@ static enum vdbq_status run_parts(const struct step_window *step,
     return status;
 }
 
-/* Checks that a row of the input, all its columns, is that row. */
-static void check_input(const struct row_set *rows, uint32_t row, uint32_t of)
-{
-    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
-        check_value(&rows->columns[i], row, &input.columns[i], of);
-}
-
 /* Few partitions have more rows than fit, many ones are computed together. */
-static void first_rows_in_files_are_the_same(void **state)
+static void rows_in_files_are_the_same(void **state)
 {
     static const uint32_t counts[] = { 1, 2, 700, 20000, 120000 };
     static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
@@ -416,22 +428,12 @@ static void first_rows_in_files_are_the_same(void **state)
         struct step_window_function functions[FUNCTIONS];
         struct step_window step = { .functions =
                                         VECTOR_OF(functions, FUNCTIONS),
-                                    .firsts = true };
-        struct window_firsts firsts = { 0 };
-        struct row_set some, rows;
+                                    .firsts = random_below(2) == 0 };
+        struct row_set rows;
         fill(counts[round % 5], variety[round % 4]);
         make_parted(&step, functions);
-        assert_int_equal(run(&step, 1, &firsts, &some), VDBQ_OK);
         assert_int_equal(run_parts(&step, rooms[round % 3], &rows), VDBQ_OK);
-        assert_int_equal(rows.rows, firsts.count);
-        struct row_set results = rows;
-        results.columns += RANDOM_COLUMNS;
-        for (uint32_t i = 0; i < firsts.count; i++) {
-            check_input(&rows, i, firsts.rows[i]);
-            check_same(&results, i, &some, i);
-        }
-        window_firsts_finish(&firsts);
-        row_set_finish(&some);
+        check_rows(&step, &rows);
         row_set_finish(&rows);
         finish(functions);
     }
@@ -463,22 +465,18 @@ static void missing_memory_for_first_rows_is_told(void **state)
 static void missing_memory_to_select_is_told(void **state)
 {
     struct step_window_function functions[FUNCTIONS];
-    struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS),
-                                .firsts = true };
+    struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS) };
     enum vdbq_status status = VDBQ_NO_MEMORY;
 
     (void)state;
     fill(3000, 100);
     make_whole(functions);
     for (unsigned calls = 0; status != VDBQ_OK; calls += 7) {
-        struct row_set rows = { 0 }, results = { 0 };
+        struct row_set rows = { 0 };
         memory_fail_after(calls);
-        status = make_results(&step, &rows, &results);
-        if (status == VDBQ_OK)
-            status = run_select(&step, 1 << 14, &rows, &results);
+        status = run_select(&step, 1 << 14, &rows);
         memory_fail_never();
         row_set_finish(&rows);
-        row_set_finish(&results);
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
     }
     finish(functions);
@@ -515,7 +513,7 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(selected_ones_are_the_same),
         cmocka_unit_test(missing_memory_to_select_is_told),
-        cmocka_unit_test(first_rows_in_files_are_the_same),
+        cmocka_unit_test(rows_in_files_are_the_same),
         cmocka_unit_test(missing_memory_for_first_rows_is_told),
         cmocka_unit_test(missing_memory_is_told)
     };
