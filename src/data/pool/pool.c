@@ -198,10 +198,8 @@ enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
     enum vdbq_status status = VDBQ_OK;
 
     *slot = NULL;
-    if (found == NULL) {
-        pool_sweep(pool);
+    if (found == NULL)
         status = start(pool, want, &found, error);
-    }
     if (status == VDBQ_OK)
         status = pool_slot_arrive(pool, found, error);
     if (status != VDBQ_OK)

@@ -30,6 +30,7 @@ enum vdbq_status pool_slot_start(struct pool *pool,
     struct error ignored;
     enum vdbq_status status;
 
+    pool_sweep(pool);
     if (loading != NULL)
         pool_slot_arrive(pool, loading, &ignored);
     made = slot_create(pool, want, ahead);
