@@ -68,6 +68,10 @@ void database_use_computer(struct database *database, index_computer compute,
  * connection that never came (file rule 16): nothing of it was kept, and the next
  * one follows no such commit. */
 bool database_unfounded(const struct database *database);
+/* Whether that state of a table's rows may be asked for: it is one of the newest
+ * commit seen, or of a snapshot that is open. */
+bool database_has_state(const struct database *database, uint32_t table_id,
+                        struct identity state);
 /* Adds the identities of all tablets that may be asked for: of the newest
  * commit seen, and of all snapshots that are open. A vector of struct identity.
  * False: no memory. */

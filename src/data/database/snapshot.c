@@ -255,6 +255,29 @@ static bool add_identities(const struct catalogue *catalogue,
     return added;
 }
 
+/* Whether a catalogue has a table, or a copy of one, with rows in that state. */
+static bool has_state(const struct catalogue *catalogue, uint32_t table_id,
+                      struct identity state)
+{
+    const struct table *table = catalogue_table_id(catalogue, table_id);
+    const struct table *copy = table != NULL ? table_copy(table) : NULL;
+
+    return table != NULL
+           && (identity_equal(table->state, state)
+               || (copy != NULL && identity_equal(copy->state, state)));
+}
+
+bool database_has_state(const struct database *database, uint32_t table_id,
+                        struct identity state)
+{
+    const struct reading *open = database->snapshots.items;
+    bool found = has_state(database->current, table_id, state);
+
+    for (size_t i = 0; i < database->snapshots.count && !found; i++)
+        found = has_state(open[i].catalogue, table_id, state);
+    return found;
+}
+
 bool database_visible(const struct database *database,
                       struct vector *identities)
 {

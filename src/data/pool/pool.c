@@ -56,6 +56,11 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
     return VDBQ_OK;
 }
 
+const struct database *pool_database(const struct pool *pool)
+{
+    return pool->database;
+}
+
 void pool_share(struct pool *pool, const atomic_uint_fast64_t *used_bytes)
 {
     pool->others = used_bytes;

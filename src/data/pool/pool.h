@@ -31,6 +31,8 @@ void pool_map(struct pool *pool);
 bool pool_maps(const struct pool *pool);
 /* Every slot must have been released. */
 void pool_destroy(struct pool *pool);
+/* The database whose tablets it has. */
+const struct database *pool_database(const struct pool *pool);
 /* Lets all tablets go that nobody works on. */
 void pool_empty(struct pool *pool);
 /* Has the pool serve another device from now on, within another budget; both

@@ -22,6 +22,7 @@ struct slot {
     struct pool_slot shown;   /* first: what callers hold              */
     struct identity identity; /* of the tablet                      */
     uint64_t size_bytes;      /* that its memory takes                 */
+    uint64_t words_bytes;     /* of `dictionaries` that have arrived   */
     const void *mapped;       /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */
     uint64_t mapped_bytes;    /* of `mapped` */
@@ -63,7 +64,8 @@ struct pool {
     struct device *device;     /* owns the memory */
     /* used_bytes passes it only while tablets are pinned */
     uint64_t budget_bytes;
-    uint64_t used_bytes; /* by slots; pool_memory.c counts them   */
+    uint64_t used_bytes;  /* by slots; pool_memory.c counts them   */
+    uint64_t words_bytes; /* of all slots; pool_slot.c counts them */
     /* bytes of the budget that others use; NULL: there are none */
     const atomic_uint_fast64_t *others;
     uint64_t load_ns;            /* of all loads that have ended          */
@@ -98,7 +100,7 @@ enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
 /* Takes an idle slot out of the pool, once its load has ended, and frees it. */
 void pool_slot_drop(struct pool *pool, struct slot *slot);
 /* Lets go of the words that a slot has apart; no load of it is under way. */
-void pool_slot_let_words_go(struct slot *slot);
+void pool_slot_let_words_go(struct pool *pool, struct slot *slot);
 
 /* Finds what was proven of a projection's tablet as it was written, by which no
  * load goes at the moment. Fails with NO_MEMORY. */

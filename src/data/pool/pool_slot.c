@@ -25,12 +25,12 @@ enum vdbq_status pool_slot_start(struct pool *pool,
                                  const struct pool_want *want, bool ahead,
                                  struct slot **slot, struct error *error)
 {
-    struct slot *loading = pool_names_find_idle(&pool->names, want, true);
-    struct slot *made;
+    struct slot *loading, *made;
     struct error ignored;
     enum vdbq_status status;
 
     pool_sweep(pool);
+    loading = pool_names_find_idle(&pool->names, want, true);
     if (loading != NULL)
         pool_slot_arrive(pool, loading, &ignored);
     made = slot_create(pool, want, ahead);
@@ -295,6 +295,17 @@ static enum vdbq_status copy_words(struct slot *slot, unsigned column,
                                               : error_no_memory(error);
 }
 
+/* Counts what words have arrived in a slot. */
+static void count_words(struct pool *pool, struct slot *slot)
+{
+    pool->words_bytes -= slot->words_bytes;
+    slot->words_bytes = 0;
+    for (unsigned i = 0; i < slot->column_count; i++)
+        if (slot->dictionaries[i] != NULL)
+            slot->words_bytes += tablet_dictionary_size(slot->dictionaries[i]);
+    pool->words_bytes += slot->words_bytes;
+}
+
 /* The words that are wanted apart are there. */
 static enum vdbq_status take_words(struct slot *slot, struct error *error)
 {
@@ -319,6 +330,8 @@ enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
     not_ahead(pool, slot);
     if (loading && status == VDBQ_OK)
         status = take_words(slot, error);
+    if (loading && status == VDBQ_OK)
+        count_words(pool, slot);
     if (status != VDBQ_OK)
         pool_slot_drop(pool, slot);
     return status;
@@ -335,9 +348,11 @@ void pool_slot_drop(struct pool *pool, struct slot *slot)
     slot_destroy(pool, slot);
 }
 
-void pool_slot_let_words_go(struct slot *slot)
+void pool_slot_let_words_go(struct pool *pool, struct slot *slot)
 {
-    assert(slot->load == NULL);
+    assert(slot->load == NULL && pool->words_bytes >= slot->words_bytes);
+    pool->words_bytes -= slot->words_bytes;
+    slot->words_bytes = 0;
     for (unsigned i = 0; i < slot->column_count; i++) {
         dictionary_release(slot->dictionaries[i]);
         slot->dictionaries[i] = NULL;
@@ -348,7 +363,7 @@ void pool_slot_let_words_go(struct slot *slot)
 /* Frees a slot that is in no list. */
 static void slot_destroy(struct pool *pool, struct slot *slot)
 {
-    pool_slot_let_words_go(slot);
+    pool_slot_let_words_go(pool, slot);
     pool_memory_release(pool, slot);
     memory_release(slot);
 }

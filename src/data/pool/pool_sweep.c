@@ -58,7 +58,7 @@ static uint64_t look_at_all(struct pool *pool, const struct vector *visible,
         }
         slot->dead = true;
         if (slot->load == NULL)
-            pool_slot_let_words_go(slot);
+            pool_slot_let_words_go(pool, slot);
         bytes += slot->size_bytes;
         ++*dead;
     }
@@ -69,10 +69,10 @@ void pool_sweep(struct pool *pool)
 {
     struct vector visible = VECTOR(struct identity);
     size_t count = pool->names.slot_count, dead = 0;
-    uint64_t bytes;
+    uint64_t bytes, used = pool->used_bytes + pool->words_bytes;
 
     if (count < pool->sweep_count + SWEEP_COUNT
-        && pool->used_bytes < pool->sweep_bytes + SWEEP_BYTES
+        && used < pool->sweep_bytes + SWEEP_BYTES
         && pool->proofs.used_bytes < pool->sweep_proofs + SWEEP_PROOFS)
         return;
     if (!database_visible(pool->database, &visible)) {
@@ -86,6 +86,7 @@ void pool_sweep(struct pool *pool)
     vector_finish(&visible);
     count = pool->names.slot_count;
     pool->sweep_count = 2 * count - dead;
-    pool->sweep_bytes = 2 * pool->used_bytes - bytes;
+    used = pool->used_bytes + pool->words_bytes;
+    pool->sweep_bytes = 2 * used - bytes;
     pool->sweep_proofs = 2 * pool->proofs.used_bytes;
 }

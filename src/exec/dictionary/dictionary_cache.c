@@ -2,7 +2,8 @@
 /*
  * A few entries; the least recently used one leaves. An entry is known by the
  * state of the table's rows, which says what its tablets and their words are
- * (identity rule 3), and by the columns that are read.
+ * (identity rule 3), and by the columns that are read. Those of states that nobody
+ * can ask for any more leave when another entry comes.
  */
 #include "exec/dictionary/dictionary_cache.h"
 
@@ -17,6 +18,7 @@ enum { ENTRIES = 32 };
 
 struct entry {
     struct identity state;        /* of the table's rows */
+    uint32_t table;               /* its id              */
     unsigned input_count;         /* of the program that asked */
     unsigned *columns;            /* of the inputs        */
     struct dictionary_base *base; /* NULL: a free entry  */
@@ -116,13 +118,27 @@ static struct entry *place_for(struct dictionary_cache *cache, bool partial)
     return place;
 }
 
+static void forget_former(struct dictionary_cache *cache,
+                          const struct database *database)
+{
+    for (int i = 0; i < ENTRIES; i++) {
+        struct entry *entry = &cache->entries[i];
+        if (entry->base != NULL
+            && !database_has_state(database, entry->table, entry->state))
+            entry_finish(entry);
+    }
+}
+
 /* Keeps the words, if there is memory for it. */
 static void keep(const struct dictionary_cache_params *params,
                  struct dictionary_base *base)
 {
+    forget_former(params->place->dictionaries,
+                  pool_database(params->place->pool));
     struct entry *place =
         place_for(params->place->dictionaries, base->left_out != NULL);
     struct entry made = { .state = params->table->state,
+                          .table = params->table->id,
                           .input_count = params->pack->input_count,
                           .used = ++params->place->dictionaries->clock };
     made.columns =
