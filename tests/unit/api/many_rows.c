@@ -74,23 +74,26 @@ static struct block first_tablet(const struct table *table,
 
 /* Writes the tablet of that number, which is the first one but for its
  * place. */
-static void write_tablet(struct writer *writer, struct block *block,
+static void write_tablet(struct writer *writer, const struct block *like,
                          struct tablet_ref *ref, int64_t number)
 {
+    struct block block = block_create(like->size);
     struct tablet_column *columns =
-        (void *)((char *)block->bytes + sizeof(struct tablet));
+        (void *)((char *)block.bytes + sizeof(struct tablet));
     int64_t first = number * TABLET_ROWS_MAX;
     struct error error;
+    memcpy(block.bytes, like->bytes, like->size);
     set_column(&columns[0], &ref->facts[0], first, first + TABLET_ROWS_MAX - 1);
     set_column(&columns[1], &ref->facts[1], number, number);
     ref->rows = TABLET_ROWS_MAX;
-    ref->offset = space_take(&writer->space, page_round(block->size));
-    ref->size_bytes = block->size;
-    ref->checksum = block_checksum(block->bytes, block->size);
+    ref->offset = space_take(&writer->space, page_round(block.size));
+    ref->size_bytes = block.size;
+    ref->checksum = block_checksum(block.bytes, block.size);
     ref->identity = identity_give(&writer->identities);
     assert_int_equal(
-        file_write_block(&writer->database->file, block, ref->offset, &error),
+        file_write_block(&writer->database->file, &block, ref->offset, &error),
         VDBQ_OK);
+    block_destroy(&block);
 }
 
 /* Writes all tablets, and gives them to the table. */
