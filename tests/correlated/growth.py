@@ -79,7 +79,7 @@ def arguments():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--mixed', type=int, default=4, help='families of mixed levels')
     parser.add_argument('--family', default='', help='those with this in their names')
-    parser.add_argument('--most', type=float, default=0.5, help='seconds to plan in')
+    parser.add_argument('--most', type=float, default=1.0, help='seconds to plan in')
     parser.add_argument('--device', default='host')
     parser.add_argument('--print', action='store_true', help='what each length takes')
     return parser.parse_args()
