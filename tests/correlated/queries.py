@@ -50,7 +50,7 @@ class Queries:
         outer = outers[-1] if self.chance(0.7) else self.rng.choice(outers)
         mine, theirs = self.rng.choice(NARROW if self.large else LINKS)
         equal = f'{own}.{mine} = {outer}.{theirs}'
-        form = self.rng.randrange(14)
+        form = self.rng.randrange(12)
         if form == 0:
             return f'{equal} AND {own}.v < {outer}.v'
         if form == 1:
@@ -67,10 +67,6 @@ class Queries:
             return f'{own}.g = {outer}.g'
         if form == 7:
             return f'{equal} AND {own}.v <> {outer}.v'
-        if form == 8:
-            return f'CAST({own}.k * 10 + {own}.g AS TEXT) = {outer}.k || {outer}.g'
-        if form == 9 and not self.large:
-            return f'{own}.s || {own}.g >= {outer}.s || {outer}.g AND {equal}'
         return equal
 
     # --------------------------------------------------------------- rows --

@@ -254,8 +254,6 @@ static struct expression *subquery_expression(struct binder *binder,
         e->subquery = arena_alloc(binder->arena, sizeof *e->subquery);
     if (e == NULL || e->subquery == NULL)
         return error_no_memory(binder->error), NULL;
-    if (!scope_ask_calls(binder, node, asked))
-        return NULL;
     e->subquery->kind = kind;
     e->subquery->node = node;
     e->subquery->parameters = VECTOR_IN(binder->arena, struct outer_value);

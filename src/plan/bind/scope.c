@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/os/stack.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/call/call.h"
@@ -19,13 +18,9 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"
 #include "plan/make/node.h"
-#include "plan/make/replace.h"
 #include "plan/operator/operator.h"
-#include "plan/plan.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/node.h"
 #include "plan/tree/range.h"
-#include "program/functions/function.h"
 
 void scope_enter(struct binder *binder, struct scope *scope)
 {
@@ -187,102 +182,6 @@ struct expression *scope_ask(struct binder *binder, struct scope *scope,
     e->nullable = true;
     e->range = range_full(value->type);
     return e;
-}
-
-/* -------------------------------------------------- functions of values -- */
-
-/* A query that asks the binder's scope for values, from number `first` on. */
-struct asking {
-    struct binder *binder;
-    size_t first;
-    bool asks;  /* what is looked at has one of them           */
-    bool fails; /* ... it can fail                             */
-    bool bound; /* ... it belongs where it stands all the same */
-};
-
-static bool is_asked(const struct asking *asking, int parameter)
-{
-    const struct vector *asked = &asking->binder->scope->asked;
-
-    for (size_t i = asking->first; i < asked->count; i++)
-        if (VECTOR_ITEMS(asked, struct outer_value)[i].parameter == parameter)
-            return true;
-    return false;
-}
-
-/* A value of a query further around is no column of this one, either. */
-static bool look_at_call(void *context, struct expression **operand)
-{
-    struct asking *asking = context;
-    struct expression *e = *operand;
-    int number = e->kind == EXPRESSION_PARAMETER ? e->parameter.number : -1;
-    bool asks = is_asked(asking, number);
-
-    asking->asks |= asks;
-    asking->fails |=
-        e->faults
-        || (e->kind == EXPRESSION_FUNCTION && e->call.function->fails);
-    asking->bound |= e->kind == EXPRESSION_COLUMN
-                     || e->kind == EXPRESSION_WINDOW
-                     || e->kind == EXPRESSION_SUBQUERY
-                     || (number >= (int)asking->binder->value_count && !asks);
-    return !asking->bound && expression_each(e, look_at_call, context);
-}
-
-/* Whether a function can be computed for all rows around: one that can fail only in
- * the hope that it does not. */
-static bool can_ask(struct binder *binder, const struct asking *looked)
-{
-    bool careful = binder->limits != NULL && binder->limits->careful;
-    bool can = looked->asks && !looked->bound && !(looked->fails && careful);
-
-    binder->hoped |= can && looked->fails;
-    return can;
-}
-
-/* The parameter for the value of a function of values around. */
-static struct expression *value_around(void *context, struct expression *e,
-                                       bool *failed)
-{
-    struct asking looked = *(const struct asking *)context;
-    struct binder *binder = looked.binder;
-    struct expression *made;
-
-    if (e->kind != EXPRESSION_FUNCTION)
-        return NULL;
-    look_at_call(&looked, &e);
-    if (!can_ask(binder, &looked))
-        return NULL;
-    made = expression_with_values(binder, e, &binder->scope->asked);
-    if (made != NULL)
-        made = scope_ask(binder, binder->scope, made);
-    *failed = made == NULL;
-    return made;
-}
-
-/* In the conditions of a node and of all below it; a common subplan is that of several
- * queries. */
-static bool ask_in(struct asking *asking, struct node *node)
-{
-    bool done = true;
-
-    if (node == NULL || node->kind == NODE_COMMON || stack_is_short())
-        return true;
-    for (size_t i = 0; i < node->conditions.count && done; i++) {
-        struct expression **e = vector_at(&node->conditions, i);
-        *e = expression_replace(asking->binder, *e, value_around, asking);
-        done = *e != NULL;
-    }
-    for (size_t i = 0; i < node->parts.count && done; i++)
-        done = ask_in(asking, VECTOR_ITEMS(&node->parts, struct node *)[i]);
-    return done && ask_in(asking, node->left) && ask_in(asking, node->right);
-}
-
-bool scope_ask_calls(struct binder *binder, struct node *node, size_t first)
-{
-    struct asking asking = { .binder = binder, .first = first };
-
-    return binder->scope->asked.count == first || ask_in(&asking, node);
 }
 
 /* --------------------------------------------------------------- errors -- */

@@ -82,13 +82,6 @@ struct expression *scope_find(struct binder *binder,
 struct expression *scope_ask(struct binder *binder, struct scope *scope,
                              struct expression *value);
 
-/* Functions of values around: in `WHERE b.x = a.x || a.y` of a query over b, which
- * stands in one over a, the text is a value of a's row. It is asked for as such, like
- * a column: so it can be computed before, and be the key of a join. What can fail is
- * so in the hope that it does not (plan.h). Looks at the conditions of a query that
- * asks the binder's scope for values from number `first` on. False: a failure. */
-bool scope_ask_calls(struct binder *binder, struct node *node, size_t first);
-
 /* The innermost scope, from this one outwards, of which a column was named
  * after look-up number `since`; this one itself where there is none. */
 struct scope *scope_user(struct scope *scope, uint64_t since);

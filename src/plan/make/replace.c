@@ -140,25 +140,3 @@ struct expression *expression_replace(struct binder *binder,
         return e;
     return finish_copy(binder, copy);
 }
-
-static struct expression *value_of(void *context, struct expression *e,
-                                   bool *failed)
-{
-    const struct vector *values = context;
-
-    (void)failed;
-    for (size_t i = 0; e->kind == EXPRESSION_PARAMETER && i < values->count;
-         i++) {
-        const struct outer_value *value = vector_at(values, i);
-        if (value->parameter == e->parameter.number)
-            return value->value;
-    }
-    return NULL;
-}
-
-struct expression *expression_with_values(struct binder *binder,
-                                          struct expression *e,
-                                          const struct vector *values)
-{
-    return expression_replace(binder, e, value_of, (void *)(uintptr_t)values);
-}

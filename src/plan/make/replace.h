@@ -29,12 +29,6 @@ struct expression *expression_over(struct binder *binder, struct expression *e,
                                    const struct node *node, const int *columns,
                                    unsigned first);
 
-/* With the values of outer queries (struct outer_value) in the place of the
- * parameters that stand for them. */
-struct expression *expression_with_values(struct binder *binder,
-                                          struct expression *e,
-                                          const struct vector *values);
-
 /* A copy whose columns' numbers are higher by so much. */
 struct expression *expression_moved_by(struct binder *binder,
                                        struct expression *e, int by);

@@ -543,19 +543,6 @@ static enum vdbq_status extract_all(struct binder *binder, struct node **node,
     return status;
 }
 
-enum vdbq_status extract_calls(struct binder *binder, struct node **node,
-                               struct expression **const *expressions,
-                               size_t count)
-{
-    enum vdbq_status status = VDBQ_OK;
-    bool any = true;
-
-    while (status == VDBQ_OK && any)
-        status = extract_kind(binder, node, expressions, count,
-                              EXPRESSION_FUNCTION, false, &any);
-    return status;
-}
-
 enum vdbq_status extract(struct binder *binder, struct node **node,
                          struct expression **const *expressions, size_t count)
 {

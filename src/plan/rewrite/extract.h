@@ -14,11 +14,6 @@ struct binder;
 enum vdbq_status extract(struct binder *binder, struct node **node,
                          struct expression **const *expressions, size_t count);
 
-/* Likewise of functions alone, also of those of what a subquery asks for. */
-enum vdbq_status extract_calls(struct binder *binder, struct node **node,
-                               struct expression **const *expressions,
-                               size_t count);
-
 /* Likewise, but a subquery that would run once for each value stays: those that
  * become joins do so, with what has to be extracted before. */
 enum vdbq_status extract_joins(struct binder *binder, struct node **node,

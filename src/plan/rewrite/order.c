@@ -191,9 +191,6 @@ enum vdbq_status filter_by(struct binder *binder, struct node **node,
     struct node *kept = unnest_filter(binder, *node, e, &done);
 
     if (kept == NULL && !done
-        && extract_calls(binder, node, expressions, 1) == VDBQ_OK)
-        kept = unnest_filter(binder, *node, e, &done);
-    if (kept == NULL && !done && binder->error->status == VDBQ_OK
         && extract(binder, node, expressions, 1) == VDBQ_OK)
         kept = node_push(binder, *node, e);
     if (kept == NULL)

@@ -12,11 +12,27 @@
 #include "plan/tree/binder.h"
 #include "plan/unnest/decorrelate.h"
 
+/* The outer query's values take the place of parameters. */
+static struct expression *outer_value(void *parameters, struct expression *e,
+                                      bool *failed)
+{
+    const struct vector *values = parameters;
+
+    (void)failed;
+    for (size_t i = 0; e->kind == EXPRESSION_PARAMETER && i < values->count;
+         i++) {
+        const struct outer_value *value = vector_at(values, i);
+        if (value->parameter == e->parameter.number)
+            return value->value;
+    }
+    return NULL;
+}
+
 static struct expression *with_values(const struct decorrelating *decorrelating,
                                       struct expression *e)
 {
-    return expression_with_values(decorrelating->binder, e,
-                                  decorrelating->parameters);
+    return expression_replace(decorrelating->binder, e, outer_value,
+                              (void *)(uintptr_t)decorrelating->parameters);
 }
 
 /* The sides of a join that is being made, and what connects them. */
