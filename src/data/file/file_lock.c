@@ -235,8 +235,8 @@ static int pass(struct file *file)
 
     if (failure != 0)
         return failure;
-    file->undisturbed =
-        !file->calls->locked(file->os, READER_BYTE, UNCONFIRMED_BYTE);
+    file->undisturbed = !file->calls->locked(
+        file->os, READER_BYTE, UNCONFIRMED_BYTE - READER_BYTE + 1);
     if (file->undisturbed || is_first(file, LINE_LENGTH + 1))
         return 0;
     file_unlock_writer(file);
