@@ -6,7 +6,7 @@
 #ifndef VDBQ_API_SOUND_ROWS_H
 #define VDBQ_API_SOUND_ROWS_H
 
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 
 /* Rows that come, one vector a column of the table, and more behind these. */
 struct coming_rows {

@@ -3,7 +3,7 @@
  * CHECKs of tables. A row breaks one whose condition is false; one of which it is
  * NULL is kept. The catalogue has the condition as a text, and which columns it
  * reads; who knows SQL says of which rows a text is true, as of an index that has
- * some rows alone (data/index/row_checks.c).
+ * some rows alone (data/rule/row_checks.c).
  */
 #include <assert.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "data/check/check_run.h"
 #include "data/database/database_inner.h"
 #include "data/database/rows.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 #include "data/tablet/block.h"
 
 /* A check that goes on. */

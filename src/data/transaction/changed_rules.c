@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "data/index/index_run.h"
-#include "data/index/rule_find.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_find.h"
+#include "data/rule/rule_values.h"
 #include "data/tablet/block.h"
 #include "data/transaction/row_numbers.h"
 

@@ -5,8 +5,8 @@
 #ifndef VDBQ_DATA_REPLACED_ROWS_H
 #define VDBQ_DATA_REPLACED_ROWS_H
 
-#include "data/index/rule_find.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_find.h"
+#include "data/rule/rule_values.h"
 #include "data/transaction/transaction_inner.h"
 
 /* Rows that come. */

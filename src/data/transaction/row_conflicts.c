@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 #include "data/tablet/values.h"
 #include "data/transaction/row_rules.h"
 

@@ -6,7 +6,7 @@
 #ifndef VDBQ_DATA_ROW_CONFLICTS_H
 #define VDBQ_DATA_ROW_CONFLICTS_H
 
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 #include "data/transaction/transaction.h"
 
 struct row_conflict {

@@ -10,7 +10,7 @@
 #ifndef VDBQ_DATA_ROW_RULES_H
 #define VDBQ_DATA_ROW_RULES_H
 
-#include "data/index/rule_find.h"
+#include "data/rule/rule_find.h"
 #include "data/transaction/transaction_inner.h"
 
 struct row_rule {

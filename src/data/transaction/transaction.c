@@ -14,7 +14,7 @@
 #include "data/database/run_list.h"
 #include "data/database/samples.h"
 #include "data/database/states.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 #include "data/tablet/tablet_pack.h"
 
 static enum vdbq_status begin(struct transaction *transaction,

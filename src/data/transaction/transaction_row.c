@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include "base/threads/stop.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 #include "data/tablet/values.h"
 #include "data/transaction/row_rules.h"
 

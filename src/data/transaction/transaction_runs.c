@@ -13,7 +13,7 @@
 #include "base/threads/stop.h"
 #include "data/index/index_run.h"
 #include "data/index/run_block.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 #include "data/transaction/transaction_inner.h"
 
 enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) }; /* of a tablet that is not full */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 #include "data/transaction/transaction_inner.h"
 
 /* Adds where the tablets are that this transaction has written. */

@@ -9,7 +9,7 @@
 #include "base/os/os.h"
 #include "data/transaction/transaction_inner.h"
 #include "data/index/index_values.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 
 static enum vdbq_status check_name(const char *name, const char *what,
                                    struct error *error);

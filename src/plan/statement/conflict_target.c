@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 #include "data/transaction/row_conflicts.h"
 #include "plan/bind/bind.h"
 #include "plan/call/names.h"

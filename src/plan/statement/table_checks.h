@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CHECKs of a table that is made or altered. Rows are held against them where they
- * come to the table (data/index/row_checks.c).
+ * come to the table (data/rule/row_checks.c).
  */
 #ifndef VDBQ_PLAN_STATEMENT_TABLE_CHECKS_H
 #define VDBQ_PLAN_STATEMENT_TABLE_CHECKS_H

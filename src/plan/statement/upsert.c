@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "base/vector.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 #include "data/transaction/row_conflicts.h"
 #include "plan/bind/bind.h"
 #include "plan/call/names.h"

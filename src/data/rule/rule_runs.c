@@ -11,8 +11,8 @@
 #include "cl/hash.h"
 #include "data/database/database_inner.h"
 #include "data/index/index_run.h"
-#include "data/index/rule_looking.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_looking.h"
+#include "data/rule/rule_values.h"
 #include "data/index/run_cache.h"
 #include "data/index/run_pages.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 
 #include "base/memory.h"
 

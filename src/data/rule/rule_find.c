@@ -4,7 +4,7 @@
  * of its base tells of rows whose columns are as they were; those that have new
  * values are looked through.
  */
-#include "data/index/rule_find.h"
+#include "data/rule/rule_find.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "base/type.h"
 #include "data/database/database_inner.h"
 #include "data/index/index_run.h"
-#include "data/index/rule_looking.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_looking.h"
+#include "data/rule/rule_values.h"
 
 bool rule_findable(const struct unique_rule *rule)
 {

@@ -5,7 +5,7 @@
  * that keep to all of them are the rule; which one a row breaks is asked of that
  * row alone.
  */
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 
 #include <assert.h>
 

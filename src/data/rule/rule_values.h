@@ -8,7 +8,7 @@
 
 #include "base/vector.h"
 #include "data/index/index_values.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 
 /* What rows belong to. */
 struct rule_source {

@@ -5,7 +5,7 @@
  */
 #include "base/hostile.h"
 #include "data/database/database_inner.h"
-#include "data/index/rule_looking.h"
+#include "data/rule/rule_looking.h"
 
 enum {
     SEARCHED_ROWS_MAX = HOSTILE(8, 64),

@@ -5,7 +5,7 @@
 #ifndef VDBQ_DATA_RULE_LOOKING_H
 #define VDBQ_DATA_RULE_LOOKING_H
 
-#include "data/index/rule_find.h"
+#include "data/rule/rule_find.h"
 #include "data/index/run.h"
 #include "data/tablet/block.h"
 

@@ -3,7 +3,7 @@
  * Which columns are unique, the hashes of their rows, and the sets that are
  * made of a table's rows.
  */
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "base/type.h"
 #include "data/tablet/block.h"
 #include "data/database/rows.h"
-#include "data/index/rule_values.h"
+#include "data/rule/rule_values.h"
 
 enum {
     HASHES_MOST = HOSTILE(70, 1 << 16), /* that are computed before they are

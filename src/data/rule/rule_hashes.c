@@ -11,7 +11,7 @@
 #include "base/threads/stop.h"
 #include "cl/hash.h"
 #include "data/index/index_run.h"
-#include "data/index/rule_looking.h"
+#include "data/rule/rule_looking.h"
 
 enum { HALVES = RULE_HASH_HALVES };
 

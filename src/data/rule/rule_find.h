@@ -9,7 +9,7 @@
 #define VDBQ_DATA_RULE_FIND_H
 
 #include "data/index/run_cache.h"
-#include "data/index/unique.h"
+#include "data/rule/unique.h"
 
 /* What is looked through. */
 struct rule_find {
