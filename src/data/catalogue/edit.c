@@ -18,6 +18,7 @@ struct edit *edit_create(struct identity base, uint32_t rows)
         return NULL;
     edit->holders = 1;
     edit->base = base;
+    edit->name = base;
     edit->rows = rows;
     return edit;
 }
@@ -33,6 +34,7 @@ void edit_release(struct edit *edit)
 {
     if (edit == NULL || --edit->holders > 0)
         return;
+    edit_release(edit->origin);
     arena_finish(&edit->arena);
     memory_release(edit);
 }
@@ -119,6 +121,75 @@ bool edit_find(const struct edit_column *column, uint32_t place, uint32_t *at)
 {
     *at = count_below(column->places, column->count, place);
     return *at < column->count && column->places[*at] == place;
+}
+
+bool edit_has(const struct edit *edit, const unsigned *columns, unsigned count)
+{
+    bool has = false;
+
+    for (unsigned i = 0; i < count && !has; i++)
+        has = edit_column(edit, columns[i]) != NULL;
+    return has;
+}
+
+bool edit_has_at(const struct edit *edit, const unsigned *columns,
+                 unsigned count, uint32_t place)
+{
+    bool has = false;
+    uint32_t at;
+
+    for (unsigned i = 0; i < count && !has; i++) {
+        const struct edit_column *news = edit_column(edit, columns[i]);
+        has = news != NULL && edit_find(news, place, &at);
+    }
+    return has;
+}
+
+bool edit_is_recent(const struct edit *edit, uint32_t place)
+{
+    uint32_t at = count_below(edit->recent, edit->recent_count, place);
+
+    return at < edit->recent_count && edit->recent[at] == place;
+}
+
+/* All places, by a bit for each of the base. */
+static bool all_places(const struct edit *edit, const unsigned *columns,
+                       unsigned count, struct vector *places)
+{
+    size_t words = edit->rows / 64 + (size_t)1;
+    uint64_t *bits = memory_zeroed(words, sizeof *bits);
+    bool done = bits != NULL;
+
+    for (unsigned i = 0; i < count && done; i++) {
+        const struct edit_column *news = edit_column(edit, columns[i]);
+        for (uint32_t k = 0; news != NULL && k < news->count; k++)
+            bits[news->places[k] / 64] |= UINT64_C(1) << news->places[k] % 64;
+    }
+    for (size_t i = 0; i < words && done; i++)
+        for (uint64_t left = bits[i]; left != 0 && done; left &= left - 1) {
+            uint32_t place =
+                (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(left);
+            done = vector_append(places, &place, 1);
+        }
+    memory_release(bits);
+    return done;
+}
+
+bool edit_places(const struct edit *edit, const unsigned *columns,
+                 unsigned count, struct vector *places)
+{
+    const struct edit_column *only =
+        count == 1 ? edit_column(edit, columns[0]) : NULL;
+    bool done = true;
+
+    if (edit->origin == NULL && only != NULL)
+        return vector_append(places, only->places, only->count);
+    if (edit->origin == NULL)
+        return all_places(edit, columns, count, places);
+    for (uint32_t i = 0; i < edit->recent_count && done; i++)
+        if (edit_has_at(edit, columns, count, edit->recent[i]))
+            done = vector_append(places, &edit->recent[i], 1);
+    return done;
 }
 
 /* -------------------------------------------------------------- merging -- */
@@ -271,8 +342,7 @@ static bool merge_gone(struct edit *edit, const struct edit *before,
     return edit->gone != NULL;
 }
 
-struct edit *edit_next(const struct edit *before,
-                       const struct edit_change *change)
+struct edit *edit_next(struct edit *before, const struct edit_change *change)
 {
     struct edit *edit = edit_create(before->base, before->rows);
     size_t room = before->column_count + (size_t)change->column_count + 1;
@@ -287,6 +357,9 @@ struct edit *edit_next(const struct edit *before,
          done && next_column(before, change, from, &number, &merging);
          from = number + 1)
         done = merge_column(edit, number, &merging);
+    done = done
+           && edit_note_recent(edit, before, change->places,
+                               change->column_count > 0 ? change->count : 0);
     if (done)
         return edit;
     edit_release(edit);

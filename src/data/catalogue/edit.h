@@ -10,6 +10,10 @@
  * Places are numbers of rows in the base, from 0 on; rows are numbers of those
  * that are left. An edit never changes once a catalogue holds it; the next one is
  * made from it.
+ *
+ * What is made of an edit, as a run of its values, takes as long as the edit is
+ * large. So one knows an earlier edit, its origin, and which places got new values
+ * since: never so many that their square is more than all values there are.
  */
 #ifndef VDBQ_DATA_EDIT_H
 #define VDBQ_DATA_EDIT_H
@@ -19,6 +23,7 @@
 #include "api/vdbq.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "data/catalogue/identity.h"
 
 /* New values of one column. */
@@ -33,13 +38,19 @@ struct edit_column {
 struct edit {
     unsigned holders;     /* edit_hold() and _release()               */
     struct identity base; /* the tablet's own                         */
+    struct identity name; /* of the tablet with it                    */
     uint32_t rows;        /* of the base                              */
     uint32_t gone_count;  /* of `gone`, less than `rows`              */
     uint32_t *gone;       /* places of rows that are gone, ascending  */
     unsigned column_count;
     struct edit_column *columns; /* by their numbers, ascending */
-    uint64_t offset;             /* of its block in the file; 0: it has none */
-    uint64_t size_bytes;         /* ... and its size and checksum            */
+    struct edit *origin;         /* an earlier one, held, without an origin;
+                                    NULL: there is none, ...              */
+    uint32_t *recent;            /* else places that got new values since,
+                                    ascending                             */
+    uint32_t recent_count;
+    uint64_t offset;     /* of its block in the file; 0: it has none */
+    uint64_t size_bytes; /* ... and its size and checksum            */
     uint64_t checksum;
     enum vdbq_status status; /* not OK: its block could not be read, nothing
                                 else is known, and who reads fails so ...    */
@@ -59,9 +70,16 @@ struct edit_change {
 
 /* An edit without changes, which the caller alone holds. NULL: no memory. */
 struct edit *edit_create(struct identity base, uint32_t rows);
-/* Another one, with what `before` says and the change. NULL: no memory. */
-struct edit *edit_next(const struct edit *before,
-                       const struct edit_change *change);
+/* Another one, with what `before` says and the change; it has no name yet. NULL: no
+ * memory. */
+struct edit *edit_next(struct edit *before, const struct edit_change *change);
+/* An edit that is made of `before` has new values at these places, ascending, which
+ * that had not. False: no memory. */
+bool edit_note_recent(struct edit *edit, struct edit *before,
+                      const uint32_t *places, uint32_t count);
+/* An edit that was read is one that came after `before`, of the same base. False: no
+ * memory. */
+bool edit_follow(struct edit *edit, struct edit *before);
 /* Both accept NULL: there is no edit. */
 struct edit *edit_hold(struct edit *edit);
 void edit_release(struct edit *edit);
@@ -84,5 +102,15 @@ uint32_t edit_gone_before(const struct edit *edit, uint32_t place, bool *gone);
 const struct edit_column *edit_column(const struct edit *edit, unsigned column);
 /* Which of the new values is that of a place; false: it has none. */
 bool edit_find(const struct edit_column *column, uint32_t place, uint32_t *at);
+/* Whether one of some columns has a new value anywhere, or at a place. */
+bool edit_has(const struct edit *edit, const unsigned *columns, unsigned count);
+bool edit_has_at(const struct edit *edit, const unsigned *columns,
+                 unsigned count, uint32_t place);
+/* Adds the places where one of them has, ascending: those that are recent, or all
+ * where there is no origin. False: no memory. */
+bool edit_places(const struct edit *edit, const unsigned *columns,
+                 unsigned count, struct vector *places);
+/* Whether a place got a new value since the origin. */
+bool edit_is_recent(const struct edit *edit, uint32_t place);
 
 #endif

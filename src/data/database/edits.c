@@ -353,17 +353,44 @@ static struct edit *find_loaded(const struct database *database,
                : NULL;
 }
 
+/* The edit that the current catalogue has of the same base; NULL: none. */
+static struct edit *find_before(const struct database *database,
+                                const struct table *table,
+                                const struct edit *edit, size_t near)
+{
+    const struct catalogue *current = database->current;
+    const struct table *before =
+        current != NULL ? catalogue_table_id(current, table->id) : NULL;
+    struct edit *found = NULL;
+
+    for (size_t i = 0;
+         before != NULL && i < before->tablet_count && found == NULL; i++) {
+        struct edit *other =
+            before->tablets[(near + i) % before->tablet_count].edit;
+        if (other != NULL && other->status == VDBQ_OK
+            && identity_equal(other->base, edit->base))
+            found = other;
+    }
+    return found;
+}
+
 /* Reads an edit. One that cannot be read keeps that for who reads its tablet. */
 static enum vdbq_status load_or_fail(const struct database *database,
                                      const struct table *table,
-                                     struct tablet_ref *tablet,
+                                     struct tablet_ref *tablet, size_t near,
                                      struct error *error)
 {
     struct error why;
     enum vdbq_status status = load(database, table, tablet, &why);
+    struct edit *before;
 
-    if (status == VDBQ_OK)
-        return VDBQ_OK;
+    tablet->edit->name = tablet->identity;
+    if (status == VDBQ_OK) {
+        before = find_before(database, table, tablet->edit, near);
+        return before == NULL || edit_follow(tablet->edit, before)
+                   ? VDBQ_OK
+                   : error_no_memory(error);
+    }
     if (status != VDBQ_CORRUPT && status != VDBQ_IO) {
         *error = why;
         return status;
@@ -424,7 +451,7 @@ enum vdbq_status edits_load(const struct database *database,
                 continue;
             loaded = find_loaded(database, table, tablet, k);
             if (loaded == NULL) {
-                status = load_or_fail(database, table, tablet, error);
+                status = load_or_fail(database, table, tablet, k, error);
                 continue;
             }
             edit_release(tablet->edit);

@@ -17,9 +17,28 @@
 
 /* ------------------------------------------------------- tablet of keys -- */
 
+struct block keys_block(struct column *columns, const struct vdbq_vector *keys,
+                        unsigned count, uint32_t rows)
+{
+    const struct table table = {
+        .name = "keys", .column_count = count, .columns = columns, .key = NO_KEY
+    };
+    struct column_facts facts[RUN_COLUMNS_MAX];
+    struct rows values = { 0 };
+    struct block block = { 0 };
+    uint64_t features = 0;
+
+    assert(count > 0 && count <= RUN_COLUMNS_MAX && rows > 0);
+    if (rows_init(&values, &table) && rows_add(&values, keys, 0, rows))
+        block = rows_block(&values, &table,
+                           (struct rows_form){ .choice = CHOOSE_PLAIN }, facts,
+                           &features);
+    rows_finish(&values);
+    return block;
+}
+
 /* The first keys, as a tablet of keys has them. */
-struct key_table {
-    struct table table;
+struct first_keys {
     struct column columns[RUN_COLUMNS_MAX];
     struct vdbq_vector vectors[RUN_COLUMNS_MAX];
 };
@@ -43,14 +62,10 @@ static bool digest(const struct column *key, uint32_t rows, struct arena *arena,
 
 static bool describe_keys(const struct index *index,
                           const struct index_values *values, unsigned count,
-                          struct arena *arena, struct key_table *keys)
+                          struct arena *arena, struct first_keys *keys)
 {
     bool done = true;
 
-    keys->table = (struct table){ .name = "keys",
-                                  .column_count = count,
-                                  .columns = keys->columns,
-                                  .key = NO_KEY };
     for (unsigned i = 0; i < count && done; i++) {
         const struct column *key = &index->keys->columns[i];
         keys->columns[i] = (struct column){ .name = "key",
@@ -64,25 +79,17 @@ static bool describe_keys(const struct index *index,
     return done;
 }
 
-/* The tablet of keys, of which there are some; without bytes: no memory, or it is
- * to stop. */
+/* The tablet of keys, of which there are some. */
 static struct block key_block(const struct index *index,
                               const struct index_values *values, unsigned count)
 {
-    struct column_facts facts[RUN_COLUMNS_MAX];
-    struct key_table keys;
-    struct rows rows = { 0 };
+    struct first_keys keys;
     struct block block = { 0 };
     struct arena arena = { 0 };
-    uint64_t features = 0;
 
-    if (describe_keys(index, values, count, &arena, &keys)
-        && rows_init(&rows, &keys.table)
-        && rows_add(&rows, keys.vectors, 0, values->rows.count))
-        block = rows_block(&rows, &keys.table,
-                           (struct rows_form){ .choice = CHOOSE_PLAIN }, facts,
-                           &features);
-    rows_finish(&rows);
+    if (describe_keys(index, values, count, &arena, &keys))
+        block =
+            keys_block(keys.columns, keys.vectors, count, values->rows.count);
     arena_finish(&arena);
     return block;
 }
@@ -92,25 +99,17 @@ static bool name_rows(const struct index_values *values, const uint32_t *places,
                       uint32_t tablet_rows, struct run *run)
 {
     const int64_t *numbers = values->vectors[0].values;
-    bool all = run->rows == tablet_rows && places == NULL;
+    uint32_t *named;
+    bool done;
 
-    run->tablet_rows = tablet_rows;
-    if (all)
+    if (run->rows == tablet_rows && places == NULL)
         return true;
-    if (run->order == NULL) {
-        run->order =
-            memory_resize(NULL, (run->rows + (size_t)1) * sizeof *run->order);
-        if (run->order == NULL)
-            return false;
-        for (uint32_t i = 0; i < run->rows; i++)
-            run->order[i] = i;
-        run->size_bytes += run->rows * sizeof *run->order;
-    }
-    for (uint32_t i = 0; i < run->rows; i++) {
-        uint32_t number = (uint32_t)numbers[run->order[i]];
-        run->order[i] = places != NULL ? places[number] : number;
-    }
-    return true;
+    named = memory_resize(NULL, (run->rows + (size_t)1) * sizeof *named);
+    for (uint32_t i = 0; named != NULL && i < run->rows; i++)
+        named[i] = places != NULL ? places[numbers[i]] : (uint32_t)numbers[i];
+    done = named != NULL && run_name_rows(run, named, tablet_rows);
+    memory_release(named);
+    return done;
 }
 
 struct run *index_values_run(const struct index_of *of,
@@ -259,45 +258,6 @@ enum vdbq_status index_run(const struct index_of *of,
 
 /* ---------------------------------------------------------------- edits -- */
 
-bool index_is_edited(const struct index *index, const struct edit *edit,
-                     uint32_t place)
-{
-    bool found = false;
-    uint32_t at;
-
-    for (unsigned i = 0; i < index->keys->read_count && !found; i++) {
-        const struct edit_column *news =
-            edit_column(edit, index->keys->reads[i]);
-        found = news != NULL && edit_find(news, place, &at);
-    }
-    return found;
-}
-
-/* Places with a new value of one of the columns, ascending, by a bit for each of
- * the base. False: no memory. */
-static bool list_places(const struct index *index, const struct edit *edit,
-                        struct vector *places)
-{
-    size_t words = edit->rows / 64 + (size_t)1;
-    uint64_t *bits = memory_zeroed(words, sizeof *bits);
-    bool done = bits != NULL;
-
-    for (unsigned i = 0; i < index->keys->read_count && done; i++) {
-        const struct edit_column *news =
-            edit_column(edit, index->keys->reads[i]);
-        for (uint32_t k = 0; news != NULL && k < news->count; k++)
-            bits[news->places[k] / 64] |= UINT64_C(1) << news->places[k] % 64;
-    }
-    for (size_t i = 0; i < words && done; i++)
-        for (uint64_t left = bits[i]; left != 0 && done; left &= left - 1) {
-            uint32_t place =
-                (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(left);
-            done = vector_append(places, &place, 1);
-        }
-    memory_release(bits);
-    return done;
-}
-
 /* Whether each of the index's columns has a new value wherever one of them has
  * one. */
 bool index_reads_base(const struct index *index, const struct edit *edit)
@@ -357,25 +317,20 @@ bool values_at(const struct values_at *of, struct arena *arena,
     return done;
 }
 
-static enum vdbq_status run_of_edited(const struct index_of *of,
-                                      const struct tablet_ref *tablet,
-                                      const void *block, unsigned count,
-                                      const struct vector *places,
-                                      struct run **run, struct error *error)
+/* Computes the run of rows at places. */
+static enum vdbq_status run_of_places(const struct index_of *of,
+                                      const struct values_at *at,
+                                      unsigned count, struct run **run,
+                                      struct error *error)
 {
-    const struct values_at at = { .table = of->table,
-                                  .columns = of->index->keys->reads,
-                                  .column_count = of->index->keys->read_count,
-                                  .edit = tablet->edit,
-                                  .block = block,
-                                  .places = places };
+    const struct vector *places = at->places;
     struct arena arena = { 0 };
     struct vdbq_vector *vectors =
         memory_zeroed(of->table->column_count, sizeof *vectors);
     enum vdbq_status status =
-        vectors != NULL && values_at(&at, &arena, vectors)
+        vectors != NULL && values_at(at, &arena, vectors)
             ? compute_run(of, vectors, (uint32_t)places->count, places->items,
-                          tablet->edit->rows, count, run, error)
+                          at->edit->rows, count, run, error)
             : error_no_memory(error);
 
     memory_release(vectors);
@@ -384,25 +339,36 @@ static enum vdbq_status run_of_edited(const struct index_of *of,
 }
 
 enum vdbq_status index_run_edited(const struct index_of *of,
-                                  const struct tablet_ref *tablet,
-                                  const void *block, unsigned count,
-                                  struct run **run, struct error *error)
+                                  const struct tablet_ref *base,
+                                  const struct edit *edit, const void *block,
+                                  unsigned count, struct run **run,
+                                  struct error *error)
 {
-    const struct tablet_ref base = tablet_base(tablet);
+    const struct index_keys *keys = of->index->keys;
     struct vector places = VECTOR(uint32_t);
+    struct values_at at = { .table = of->table,
+                            .columns = keys->reads,
+                            .column_count = keys->read_count,
+                            .edit = edit,
+                            .block = block,
+                            .places = &places };
     struct block read = { 0 };
     enum vdbq_status status = VDBQ_OK;
 
     *run = NULL;
-    if (!list_places(of->index, tablet->edit, &places))
+    if (!edit_places(edit, keys->reads, keys->read_count, &places))
         status = error_no_memory(error);
     if (status == VDBQ_OK && block == NULL && places.count > 0
-        && index_reads_base(of->index, tablet->edit)) {
-        status = tablet_load(of->database, of->table, &base, &read, error);
-        block = read.bytes;
+        && index_reads_base(of->index, edit)) {
+        status = tablet_load(of->database, of->table, base, &read, error);
+        at.block = read.bytes;
     }
-    if (status == VDBQ_OK)
-        status = run_of_edited(of, tablet, block, count, &places, run, error);
+    if (status == VDBQ_OK && places.count > 0)
+        status = run_of_places(of, &at, count, run, error);
+    else if (status == VDBQ_OK)
+        *run = run_make_empty(count, edit->rows);
+    if (status == VDBQ_OK && *run == NULL)
+        status = error_no_memory(error);
     block_destroy(&read);
     vector_finish(&places);
     return status;

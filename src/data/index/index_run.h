@@ -25,17 +25,20 @@ enum vdbq_status index_run(const struct index_of *of,
                            const struct tablet_ref *base, const void *block,
                            unsigned count, struct run **run,
                            struct error *error);
-/* ... and of the rows of a tablet to whose keys its edit may give other values:
- * rows are places of the base. */
+/* ... and of the rows of a base to which an edit gives other keys, as edited_run()
+ * has them. */
 enum vdbq_status index_run_edited(const struct index_of *of,
-                                  const struct tablet_ref *tablet,
-                                  const void *block, unsigned count,
-                                  struct run **run, struct error *error);
+                                  const struct tablet_ref *base,
+                                  const struct edit *edit, const void *block,
+                                  unsigned count, struct run **run,
+                                  struct error *error);
 /* Whether that reads values of the base. */
 bool index_reads_base(const struct index *index, const struct edit *edit);
-/* Whether the edit gives a column that the index reads a new value at a place. */
-bool index_is_edited(const struct index *index, const struct edit *edit,
-                     uint32_t place);
+
+/* Keys of so many rows, as a tablet of plain columns; without bytes: no memory, or the
+ * thread is to stop. */
+struct block keys_block(struct column *columns, const struct vdbq_vector *keys,
+                        unsigned count, uint32_t rows);
 
 /* Values of some columns of a table's rows, at places of a tablet's base with its
  * edit (NULL: there is none) over it. */

@@ -491,5 +491,6 @@ void run_destroy(struct run *run)
     memory_release(run->keys);
     memory_release(run->steps);
     memory_release(run->order);
+    block_destroy(&run->words);
     memory_release(run);
 }

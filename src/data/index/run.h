@@ -14,6 +14,8 @@
 #define VDBQ_DATA_RUN_H
 
 #include "base/error.h"
+#include "data/catalogue/identity.h"
+#include "data/tablet/block.h"
 #include "data/tablet/tablet.h"
 #include "device/search.h"
 
@@ -70,6 +72,10 @@ struct run {
                     stay in the processor's cache; NULL: there are none   */
     uint32_t *order; /* numbers of their rows, ascending where keys are
                           equal; NULL: rows are in order as they are       */
+    /* of rows with new keys (edited_run.h): the edit that it is of, and a tablet
+       that has its texts as columns from 0 on, owned; without bytes: none */
+    struct identity edit;
+    struct block words;
     uint64_t size_bytes; /* of all of it                                  */
 };
 /* Machine values of a column's type, in place, as integers that order like
@@ -90,6 +96,10 @@ void run_take_keys(struct run *run, uint64_t *keys);
 /* Has searches for texts begin with some words of a tablet in which these columns
  * are. Without memory they begin with none. */
 void run_add_heads(struct run *run, const void *block);
+/* Has rows be numbers of another tablet: of row i that is numbers[i], and these
+ * ascend. False: no memory. */
+bool run_name_rows(struct run *run, const uint32_t *numbers,
+                   uint32_t tablet_rows);
 /* Bits that a number takes. */
 unsigned run_bits(uint64_t number);
 void run_destroy(struct run *run); /* accepts NULL */

@@ -59,6 +59,20 @@ static struct run_keys rough_keys(const struct run_ends *ends,
                               keys.last > key ? keys.last : key };
 }
 
+/* So many rows of an end, and more. */
+static uint32_t rows_asked(uint32_t rows, uint32_t more)
+{
+    if (rows == 0)
+        return 0;
+    return rows > UINT32_MAX - more ? UINT32_MAX : rows + more;
+}
+
+void run_ends_more(struct run_ends *ends, uint32_t more)
+{
+    ends->first = rows_asked(ends->first, more);
+    ends->last = rows_asked(ends->last, more);
+}
+
 struct run_keys run_ends_equals(const struct run_ends *ends,
                                 const struct run *run, uint64_t key)
 {

@@ -21,6 +21,9 @@ struct run_ends {
                        none                                                */
 };
 
+/* Has ends be longer by so many rows. */
+void run_ends_more(struct run_ends *ends, uint32_t more);
+
 /* The keys of the rows that the order has as equals of those with one key, as far
  * as the run knows. */
 struct run_keys run_ends_equals(const struct run_ends *ends,

@@ -384,6 +384,30 @@ void run_take_keys(struct run *run, uint64_t *keys)
     add_steps(run, width);
 }
 
+/* Rows as they are become an order. */
+static bool make_order(struct run *run)
+{
+    run->order =
+        memory_resize(NULL, (run->rows + (size_t)1) * sizeof *run->order);
+    if (run->order == NULL)
+        return false;
+    for (uint32_t i = 0; i < run->rows; i++)
+        run->order[i] = i;
+    run->size_bytes += run->rows * sizeof *run->order;
+    return true;
+}
+
+bool run_name_rows(struct run *run, const uint32_t *numbers,
+                   uint32_t tablet_rows)
+{
+    run->tablet_rows = tablet_rows;
+    if (run->order == NULL && !make_order(run))
+        return false;
+    for (uint32_t i = 0; i < run->rows; i++)
+        run->order[i] = numbers[run->order[i]];
+    return true;
+}
+
 /* The run takes over what was sorted. */
 static void keep(struct making *making)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows that are found by runs: rule_find.h. Where a tablet has an edit, the run
- * of its base tells of rows whose columns are as they were; those that have new
- * values are looked through.
+ * of its base tells of rows whose columns are as they were, and runs of the edit of
+ * those that have new values (data/index/edited_run.h).
  */
 #include "data/rule/rule_find.h"
 
@@ -61,34 +61,18 @@ static enum vdbq_status add(const struct looking *looking, uint32_t place)
                : error_no_memory(looking->error);
 }
 
-/* Whether one of the first columns of the rule has a new value at a place. */
-static bool is_new(const struct looking *looking, unsigned columns,
-                   uint32_t place)
-{
-    const struct index *keyed = looking->find->rule->keyed;
-    bool found = false;
-    uint32_t at;
-
-    if (keyed != NULL)
-        return index_is_edited(keyed, looking->tablet->edit, place);
-
-    for (unsigned i = 0; i < columns && !found; i++) {
-        const struct edit_column *news =
-            edit_column(looking->tablet->edit, looking->columns[i]);
-        found = news != NULL && edit_find(news, place, &at);
-    }
-    return found;
-}
-
 /* Whether the row at a place is there, with the values of the base. */
 static bool is_left(const struct looking *looking, uint32_t place)
 {
+    const struct edit *edit = looking->tablet->edit;
+    unsigned count;
+    const unsigned *columns = rule_reads(looking->find->rule, &count);
     bool gone;
 
-    if (looking->tablet->edit == NULL)
+    if (edit == NULL)
         return true;
-    edit_gone_before(looking->tablet->edit, place, &gone);
-    return !gone && !is_new(looking, looking->find->rule->column_count, place);
+    edit_gone_before(edit, place, &gone);
+    return !gone && !edit_has_at(edit, columns, count, place);
 }
 
 /* Whether a row, whose columns are there, has the keys that are looked for. */
@@ -192,135 +176,29 @@ static enum vdbq_status scan_base(struct looking *looking)
 
 /* ----------------------------------------------------------------- edit -- */
 
-/* Whether the base has the value of a column at a place. */
-static enum vdbq_status base_has(struct looking *looking, unsigned i,
-                                 uint32_t place, bool *has)
+/* Adds rows that the run of a level has. */
+static enum vdbq_status find_in_level(struct looking *looking, unsigned level)
 {
-    unsigned column = looking->columns[i];
-    enum vdbq_status status = rule_read_base(looking);
-    uint64_t value[1];
-
-    if (status != VDBQ_OK)
-        return status;
-    *has = !tablet_null(looking->base.bytes, column, place);
-    tablet_values_pick(looking->base.bytes, column, &place, 1, value);
-    run_order_values(value, 1,
-                     type_machine(looking->find->table->columns[column].type));
-    *has = *has && value[0] == looking->values[i].value;
-    return VDBQ_OK;
-}
-
-/* Whether the row at a place has all values. */
-static enum vdbq_status has_all(struct looking *looking, uint32_t place,
-                                bool *has)
-{
-    enum vdbq_status status = VDBQ_OK;
-    uint32_t at;
-
-    *has = true;
-    for (unsigned i = 0;
-         i < looking->find->rule->column_count && *has && status == VDBQ_OK;
-         i++) {
-        const struct edit_column *news =
-            edit_column(looking->tablet->edit, looking->columns[i]);
-        if (news != NULL && edit_find(news, place, &at))
-            *has = !vector_null(&news->values, at)
-                   && rule_value_at(&news->values, at).value
-                          == looking->values[i].value;
-        else
-            status = base_has(looking, i, place, has);
-    }
-    return status;
-}
-
-/* Adds rows with new values: those of a column, but where a column before it has
- * one, too. */
-static enum vdbq_status find_in_column(struct looking *looking, unsigned i)
-{
-    const struct edit_column *news =
-        edit_column(looking->tablet->edit, looking->columns[i]);
-    enum vdbq_status status = VDBQ_OK;
-
-    for (uint32_t at = 0; news != NULL && at < news->count && status == VDBQ_OK;
-         at++) {
-        bool has = !vector_null(&news->values, at)
-                   && rule_value_at(&news->values, at).value
-                          == looking->values[i].value
-                   && !is_new(looking, i, news->places[at]);
-        if (has)
-            status = has_all(looking, news->places[at], &has);
-        if (has && status == VDBQ_OK)
-            status = add(looking, news->places[at]);
-    }
-    return status;
-}
-
-/* Adds rows with new keys. */
-static enum vdbq_status find_edited(struct looking *looking)
-{
-    const struct run *run = looking->edited;
+    const struct run *run = looking->edited[level];
     enum vdbq_status status = VDBQ_OK;
     uint32_t begin, end;
 
     end = run_find(run, rule_keys_in(looking, run), 0, &begin);
     for (; begin < end && status == VDBQ_OK; begin++)
-        status = add_found(looking, run_row(run, begin));
+        if (edited_row_counts(looking->tablet->edit, level,
+                              run_row(run, begin)))
+            status = add_found(looking, run_row(run, begin));
     return status;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* The places with a new value in one of the rule's columns, ascending. */
-static bool list_new(const struct looking *looking, struct vector *places)
-{
-    bool done = true;
-
-    for (unsigned i = 0; i < looking->find->rule->column_count; i++) {
-        const struct edit_column *news =
-            edit_column(looking->tablet->edit, looking->columns[i]);
-        for (uint32_t at = 0; news != NULL && at < news->count && done; at++)
-            if (!is_new(looking, i, news->places[at]))
-                done = vector_append(places, &news->places[at], 1);
-    }
-    if (looking->find->rule->column_count > 1 && places->count > 1)
-        qsort(places->items, places->count, sizeof(uint32_t), compare_places);
-    return done;
-}
-
-/* Adds rows with new hashes. */
-static enum vdbq_status find_hashes(struct looking *looking)
-{
-    struct vector places = VECTOR(uint32_t), found = VECTOR(uint32_t);
-    enum vdbq_status status =
-        list_new(looking, &places) ? VDBQ_OK : error_no_memory(looking->error);
-
-    if (status == VDBQ_OK && places.count > 0)
-        status = rule_hash_edited(looking, &places, &found);
-    for (size_t i = 0; i < found.count && status == VDBQ_OK; i++)
-        status = add(looking, VECTOR_ITEMS(&found, uint32_t)[i]);
-    vector_finish(&places);
-    vector_finish(&found);
-    return status;
-}
-
+/* Adds rows with new keys. */
 static enum vdbq_status find_in_edit(struct looking *looking)
 {
     enum vdbq_status status = VDBQ_OK;
 
-    if (looking->hashed)
-        return looking->tablet->edit != NULL ? find_hashes(looking) : VDBQ_OK;
-    if (looking->find->rule->keyed != NULL)
-        return looking->edited != NULL ? find_edited(looking) : VDBQ_OK;
-    for (unsigned i = 0;
-         looking->tablet->edit != NULL && i < looking->find->rule->column_count
-         && status == VDBQ_OK;
-         i++)
-        status = find_in_column(looking, i);
+    for (unsigned i = 0; i < EDITED_LEVELS && status == VDBQ_OK; i++)
+        if (looking->edited[i] != NULL)
+            status = find_in_level(looking, i);
     return status;
 }
 
@@ -395,27 +273,42 @@ static bool has_found(const struct looking *looking, size_t before)
                                   : looking->numbers->count > before;
 }
 
+/* The runs of rows with new keys; `own` has those that no cache keeps. */
+static enum vdbq_status take_edited(struct looking *looking,
+                                    struct run *own[EDITED_LEVELS])
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < EDITED_LEVELS; i++) {
+        looking->edited[i] = NULL;
+        if (status == VDBQ_OK)
+            status = rule_edited_run(looking, i, &looking->edited[i], &own[i]);
+    }
+    return status;
+}
+
 /* Looks into a tablet for all rows, by runs that are taken once. */
 static enum vdbq_status look_into(struct looking *looking)
 {
-    const bool keyed = looking->find->rule->keyed != NULL;
     const size_t before = looking->numbers->count;
-    struct run *own = NULL, *own_edited = NULL;
+    struct run *own = NULL, *own_edited[EDITED_LEVELS] = { NULL };
     enum vdbq_status status = edit_check(looking->tablet->edit, looking->error);
 
-    looking->edited = NULL;
-    if (status == VDBQ_OK)
+    looking->run = NULL;
+    if (status == VDBQ_OK && !looking->lacks)
         status = rule_base_run(looking, &looking->run, &own);
-    if (status == VDBQ_OK && keyed && looking->tablet->edit != NULL)
-        status = rule_edited_run(looking, &looking->edited, &own_edited);
-    if (status == VDBQ_OK && looking->run == NULL)
+    if (status == VDBQ_OK)
+        status = take_edited(looking, own_edited);
+    if (status == VDBQ_OK && looking->run == NULL && !looking->lacks)
         status = scan_base(looking);
     if (status == VDBQ_OK)
         status = find_each(looking);
-    if (status == VDBQ_OK && own == NULL && !has_found(looking, before))
+    if (status == VDBQ_OK && looking->run != NULL && own == NULL
+        && !has_found(looking, before))
         rule_sieve_note(looking);
     run_destroy(own);
-    run_destroy(own_edited);
+    for (unsigned i = 0; i < EDITED_LEVELS; i++)
+        run_destroy(own_edited[i]);
     block_destroy(&looking->base);
     looking->base = (struct block){ 0 };
     return status;
@@ -431,7 +324,10 @@ static enum vdbq_status look_through(struct looking *looking)
     rule_sieve_ask(looking);
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         looking->tablet = &table->tablets[i];
-        if (may_have_any(looking) && !rule_sieve_passes(looking))
+        if (!may_have_any(looking))
+            continue;
+        looking->lacks = rule_sieve_lacks(looking);
+        if (!looking->lacks || looking->tablet->edit != NULL)
             status = look_into(looking);
     }
     return status;

@@ -89,10 +89,10 @@ static void hashes_finish(struct hashes *hashes)
 }
 
 /* False: it is to stop. */
-static bool hash_rows(const struct unique_rule *rule, const struct rows *rows,
+static bool hash_rows(const struct unique_rule *rule, uint32_t rows,
                       const struct vdbq_vector *vectors, struct hashes *hashes)
 {
-    for (uint32_t row = 0; row < rows->count; row++) {
+    for (uint32_t row = 0; row < rows; row++) {
         struct unique_hash hash;
         int64_t halves[HALVES];
         if (stop_at(row))
@@ -110,7 +110,7 @@ static bool hash_rows(const struct unique_rule *rule, const struct rows *rows,
 
 /* The run of hashes as that of the keys of an index. */
 static struct run *run_of_hashes(const struct hashes *hashes,
-                                 uint32_t tablet_rows)
+                                 const uint32_t *places, uint32_t tablet_rows)
 {
     struct column halves[HALVES] = { { .name = "low", .type = VDBQ_BIGINT },
                                      { .name = "high", .type = VDBQ_BIGINT } };
@@ -127,26 +127,20 @@ static struct run *run_of_hashes(const struct hashes *hashes,
     const struct index_values values = { .rows = { .count = hashes->count },
                                          .vectors = vectors };
 
-    return index_values_run(&of, &values, HALVES, NULL, tablet_rows);
+    return index_values_run(&of, &values, HALVES, places, tablet_rows);
 }
 
+/* Makes the run of rows at places of a tablet; NULL: these are all of them. */
 static struct run *make_run(const struct unique_rule *rule,
-                            const struct rows *rows)
+                            const struct vdbq_vector *vectors, uint32_t rows,
+                            const uint32_t *places, uint32_t tablet_rows)
 {
-    struct vdbq_vector *vectors =
-        memory_zeroed(rows->column_count, sizeof *vectors);
     struct hashes hashes;
     struct run *run = NULL;
-    bool done = hashes_init(&hashes, rows->count) && vectors != NULL;
 
-    if (done) {
-        rows_vectors(rows, vectors);
-        done = hash_rows(rule, rows, vectors, &hashes);
-    }
-    if (done)
-        run = run_of_hashes(&hashes, rows->count);
+    if (hashes_init(&hashes, rows) && hash_rows(rule, rows, vectors, &hashes))
+        run = run_of_hashes(&hashes, places, tablet_rows);
     hashes_finish(&hashes);
-    memory_release(vectors);
     return run;
 }
 
@@ -154,12 +148,19 @@ enum vdbq_status rule_hash_run(const struct looking *looking, struct run **run)
 {
     const struct rule_find *find = looking->find;
     const struct tablet_ref base = tablet_base(looking->tablet);
+    struct vdbq_vector *vectors =
+        memory_zeroed(find->table->column_count, sizeof *vectors);
     struct rows rows;
     enum vdbq_status status =
         rows_load(&rows, find->database, find->table, &base, looking->error);
 
-    *run = status == VDBQ_OK ? make_run(find->rule, &rows) : NULL;
+    *run = NULL;
+    if (status == VDBQ_OK && vectors != NULL) {
+        rows_vectors(&rows, vectors);
+        *run = make_run(find->rule, vectors, rows.count, NULL, rows.count);
+    }
     rows_finish(&rows);
+    memory_release(vectors);
     if (status == VDBQ_OK && *run == NULL)
         status = stop_or_no_memory(looking->error);
     return status;
@@ -228,39 +229,45 @@ static enum vdbq_status read_others(struct looking *looking)
                                                  : VDBQ_OK;
 }
 
-static bool is_alike(const struct looking *looking,
-                     const struct vdbq_vector *vectors, uint64_t row)
+/* Makes the run of rows at places with an edit over them. NULL: no memory, or it is
+ * to stop. */
+static struct run *make_edited(const struct looking *looking,
+                               const struct edit *edit,
+                               const struct vector *places)
 {
-    struct unique_hash hash;
+    const struct unique_rule *rule = looking->find->rule;
+    const struct values_at at = { .table = looking->find->table,
+                                  .columns = looking->columns,
+                                  .column_count = rule->column_count,
+                                  .edit = edit,
+                                  .block = looking->base.bytes,
+                                  .places = places };
+    struct arena arena = { 0 };
+    struct run *run = NULL;
+    struct vdbq_vector *vectors =
+        memory_zeroed(at.table->column_count, sizeof *vectors);
 
-    return unique_hash_row(looking->find->rule, vectors, row, &hash)
-           && hash.low == looking->hash.low && hash.high == looking->hash.high;
+    if (vectors != NULL && values_at(&at, &arena, vectors))
+        run = make_run(rule, vectors, (uint32_t)places->count, places->items,
+                       edit->rows);
+    arena_finish(&arena);
+    memory_release(vectors);
+    return run;
 }
 
 enum vdbq_status rule_hash_edited(struct looking *looking,
-                                  const struct vector *places,
-                                  struct vector *found)
+                                  const struct edit *edit, struct run **run)
 {
-    struct values_at at = { .table = looking->find->table,
-                            .columns = looking->columns,
-                            .column_count = looking->find->rule->column_count,
-                            .edit = looking->tablet->edit,
-                            .places = places };
-    const uint32_t *items = places->items;
-    struct arena arena = { 0 };
-    struct vdbq_vector *vectors =
-        memory_zeroed(at.table->column_count, sizeof *vectors);
+    struct vector places = VECTOR(uint32_t);
     enum vdbq_status status = read_others(looking);
-    bool done = vectors != NULL;
 
-    at.block = looking->base.bytes;
-    if (status == VDBQ_OK && done)
-        done = values_at(&at, &arena, vectors);
-    for (size_t i = 0; i < places->count && status == VDBQ_OK && done; i++)
-        if (is_alike(looking, vectors, i))
-            done = vector_append(found, &items[i], 1);
-    arena_finish(&arena);
-    memory_release(vectors);
-    return status == VDBQ_OK && !done ? error_no_memory(looking->error)
-                                      : status;
+    *run = NULL;
+    if (status == VDBQ_OK
+        && edit_places(edit, looking->columns,
+                       looking->find->rule->column_count, &places))
+        *run = places.count > 0 ? make_edited(looking, edit, &places)
+                                : run_make_empty(HALVES, edit->rows);
+    vector_finish(&places);
+    return status == VDBQ_OK && *run == NULL ? stop_or_no_memory(looking->error)
+                                             : status;
 }

@@ -6,6 +6,7 @@
 #define VDBQ_DATA_RULE_LOOKING_H
 
 #include "data/rule/rule_find.h"
+#include "data/index/edited_run.h"
 #include "data/index/run.h"
 #include "data/tablet/block.h"
 
@@ -19,7 +20,10 @@ struct looking {
     uint8_t *there;          /* 1 of each that is found; NULL: all numbers are
                                 asked for                                    */
     const unsigned *columns; /* of the rule */
-    const struct run *run, *edited; /* of the base, of rows with new keys */
+    const struct run *run;   /* of the base; NULL: there is none */
+    const struct run
+        *edited[EDITED_LEVELS]; /* of rows with new keys; or NULL */
+    bool lacks;                 /* sieves say that the base has none */
     /* what is looked for of the row at hand */
     struct run_value
         values[RUN_COLUMNS_MAX]; /* one a column, or half a hash  */
@@ -51,11 +55,12 @@ enum vdbq_status rule_hash_run(const struct looking *looking, struct run **run);
 /* Lists the places of the base whose rows are alike one that is looked for, without
  * a run. Fails likewise. */
 enum vdbq_status rule_hash_scan(struct looking *looking, struct vector *places);
-/* Adds those of some places of the tablet's edit whose rows are alike. Fails
- * likewise. */
+/* Makes the run of rows to which an edit gives other hashes. Fails likewise. */
 enum vdbq_status rule_hash_edited(struct looking *looking,
-                                  const struct vector *places,
-                                  struct vector *found);
+                                  const struct edit *edit, struct run **run);
+
+/* The columns of the table by which its rows are alike, or their keys are computed. */
+const unsigned *rule_reads(const struct unique_rule *rule, unsigned *count);
 
 /* Reads the base of the tablet, once. */
 enum vdbq_status rule_read_base(struct looking *looking);
@@ -72,15 +77,15 @@ enum vdbq_status rule_base_run(struct looking *looking, const struct run **run,
 
 /* Asks sieves for a row, if it is the only one. */
 void rule_sieve_ask(struct looking *looking);
-/* Whether they say that the tablet has none like it. */
-bool rule_sieve_passes(const struct looking *looking);
+/* Whether they say that the tablet's base has none like it. */
+bool rule_sieve_lacks(const struct looking *looking);
 /* The tablet had none, by a run that is the cache's: where that was so often enough,
  * its values are sieved. */
 void rule_sieve_note(const struct looking *looking);
 
-/* The run of rows with new keys, which the cache keeps, or (`*own`) the caller has
- * to destroy. */
-enum vdbq_status rule_edited_run(struct looking *looking,
+/* The run of a level of rows with new keys, which the cache keeps, or (`*own`) the
+ * caller has to destroy. NULL: there are no such rows. */
+enum vdbq_status rule_edited_run(struct looking *looking, unsigned level,
                                  const struct run **run, struct run **own);
 
 #endif

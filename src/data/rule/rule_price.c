@@ -30,22 +30,19 @@ bool rule_is_searched(const struct rule_find *find, uint64_t rows)
     return rows <= SEARCHED_ROWS_MAX && is_large(find);
 }
 
-/* What looking for a row costs: in each tablet a search, and a look at each new value
- * of the rule's columns that the tablet's edit has. */
+/* What looking for a row costs: a search in each tablet, and in each run of its edit. */
 static uint64_t search_cost(const struct rule_find *find)
 {
-    const unsigned *columns = unique_rule_columns(find->rule);
+    unsigned count;
+    const unsigned *columns = rule_reads(find->rule, &count);
     uint64_t cost = 0;
 
     for (size_t i = 0; i < find->table->tablet_count; i++) {
         const struct edit *edit = find->table->tablets[i].edit;
         cost += SEARCH_COST;
-        for (unsigned k = 0; k < find->rule->column_count && edit != NULL
-                             && find->rule->keyed == NULL;
-             k++) {
-            const struct edit_column *news = edit_column(edit, columns[k]);
-            cost += news != NULL ? news->count : 0;
-        }
+        for (unsigned k = 0; k < EDITED_LEVELS; k++)
+            if (edited_level(edit, columns, count, k) != NULL)
+                cost += SEARCH_COST;
     }
     return cost;
 }

@@ -206,16 +206,22 @@ static bool pays(const struct looking *looking, const struct run_want *want)
            && run_cache_pays(database->runs, want, false);
 }
 
-/* The tablet's base, by the name that its run has. */
-static struct tablet_ref named_base(const struct looking *looking)
+/* The tablet's base, by the name that a run has of one that has that identity. */
+static struct tablet_ref name_of(const struct looking *looking,
+                                 struct identity identity)
 {
     const struct unique_rule *rule = looking->find->rule;
     struct tablet_ref base = tablet_base(looking->tablet);
 
-    base.identity = looking->hashed
-                        ? rule_hash_identity(rule, base.identity)
-                        : index_identity(rule->keyed, base.identity);
+    base.identity = looking->hashed ? rule_hash_identity(rule, identity)
+                                    : index_identity(rule->keyed, identity);
     return base;
+}
+
+/* ... by the name that its own run has. */
+static struct tablet_ref named_base(const struct looking *looking)
+{
+    return name_of(looking, tablet_base(looking->tablet).identity);
 }
 
 enum vdbq_status rule_base_run(struct looking *looking, const struct run **run,
@@ -242,28 +248,77 @@ enum vdbq_status rule_base_run(struct looking *looking, const struct run **run,
     return status;
 }
 
-enum vdbq_status rule_edited_run(struct looking *looking,
-                                 const struct run **run, struct run **own)
+/* ---------------------------------------------------------------- edits -- */
+
+const unsigned *rule_reads(const struct unique_rule *rule, unsigned *count)
+{
+    const struct index_keys *keys =
+        rule->keyed != NULL ? rule->keyed->keys : NULL;
+
+    *count = keys != NULL ? keys->read_count : rule->column_count;
+    return keys != NULL ? keys->reads : unique_rule_columns(rule);
+}
+
+/* Makes the run of rows to which an edit gives other values of columns. */
+static enum vdbq_status make_columns(struct looking *looking,
+                                     const struct edit *edit, struct run **run)
+{
+    struct edited_run_of of = { .table = looking->find->table,
+                                .columns = looking->columns,
+                                .count = looking->find->rule->column_count,
+                                .edit = edit };
+    enum vdbq_status status = of.count > 1 ? rule_read_base(looking) : VDBQ_OK;
+
+    of.base = looking->base.bytes;
+    *run = status == VDBQ_OK ? edited_run(&of) : NULL;
+    return status == VDBQ_OK && *run == NULL ? stop_or_no_memory(looking->error)
+                                             : status;
+}
+
+static enum vdbq_status make_edited(struct looking *looking,
+                                    const struct edit *edit, struct run **run)
 {
     const struct index_of of = index_of(looking->find);
-    struct database *database = of.database;
-    struct tablet_ref edited = *looking->tablet;
-    const struct run_want want = { .tablet = &edited,
+    const struct tablet_ref base = tablet_base(looking->tablet);
+
+    if (looking->hashed)
+        return rule_hash_edited(looking, edit, run);
+    if (of.index == NULL)
+        return make_columns(looking, edit, run);
+    return index_run_edited(&of, &base, edit, looking->base.bytes,
+                            looking->find->rule->column_count, run,
+                            looking->error);
+}
+
+enum vdbq_status rule_edited_run(struct looking *looking, unsigned level,
+                                 const struct run **run, struct run **own)
+{
+    const struct database *database = looking->find->database;
+    const struct unique_rule *rule = looking->find->rule;
+    unsigned count;
+    const unsigned *columns = rule_reads(rule, &count);
+    const struct edit *edit =
+        edited_level(looking->tablet->edit, columns, count, level);
+    struct tablet_ref named;
+    const struct run_want want = { .tablet = &named,
                                    .columns = looking->columns,
-                                   .count = looking->find->rule->column_count };
+                                   .count = rule->column_count };
     enum vdbq_status status;
 
-    edited.identity = index_identity(of.index, edited.identity);
     *own = NULL;
-    *run =
-        database->runs != NULL ? run_cache_find(database->runs, &want) : NULL;
+    *run = NULL;
+    if (edit == NULL)
+        return VDBQ_OK;
+    named = name_of(looking, edited_name(edit, level));
+    if (database->runs != NULL)
+        *run = edited_run_find(database->runs, &want, edit);
     if (*run != NULL)
         return VDBQ_OK;
-    status = index_run_edited(&of, looking->tablet, looking->base.bytes,
-                              want.count, own, looking->error);
+    status = make_edited(looking, edit, own);
     *run = *own;
     if (status == VDBQ_OK && database->runs != NULL
-        && run_cache_keep(database->runs, &want, *own, most_bytes(database)))
+        && edited_run_keep(database->runs, &want, edit, *own,
+                           most_bytes(database)))
         *own = NULL;
     return status;
 }
@@ -282,20 +337,14 @@ void rule_sieve_ask(struct looking *looking)
             cache, &(uint64_t){ hash_number(looking->values[0].value) }, 1);
 }
 
-/* Whether sieves tell of the tablet what its run would. */
-static bool is_sieved(const struct looking *looking)
-{
-    return looking->asked != 0 && looking->tablet->edit == NULL;
-}
-
-bool rule_sieve_passes(const struct looking *looking)
+bool rule_sieve_lacks(const struct looking *looking)
 {
     struct tablet_ref base;
     const struct run_want want = { .tablet = &base,
                                    .columns = looking->columns,
                                    .count = looking->find->rule->column_count };
 
-    if (!is_sieved(looking))
+    if (looking->asked == 0)
         return false;
     base = named_base(looking);
     return run_cache_lacks(looking->find->database->runs, &want,
@@ -310,7 +359,7 @@ void rule_sieve_note(const struct looking *looking)
                                    .columns = looking->columns,
                                    .count = looking->find->rule->column_count };
 
-    if (!is_sieved(looking))
+    if (looking->asked == 0)
         return;
     base = named_base(looking);
     run_cache_vain(database->runs, &want, most_bytes(database), run_hash_number,

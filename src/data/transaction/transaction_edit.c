@@ -238,6 +238,7 @@ enum vdbq_status transaction_edit(struct transaction *transaction,
     if (edited->edit == NULL)
         return error_no_memory(error);
     edited->identity = identity_give(&transaction->writer.identities);
+    edited->edit->name = edited->identity;
     *way = wanted;
     return VDBQ_OK;
 }

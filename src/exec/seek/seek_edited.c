@@ -1,76 +1,133 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Rows with new keys: seek_edited.h. Their keys become a tablet of their own, of
- * the keys alone, which is looked through like any other one.
- */
 #include "exec/seek/seek_edited.h"
 
 #include <assert.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "base/threads/stop.h"
-#include "base/type.h"
-#include "data/database/rows_block.h"
+#include "data/index/index_values.h"
+#include "data/index/run_cache.h"
 
-/* Rows with new keys, while they are looked through. */
-struct edited {
-    const struct seek_terms *terms;
-    const struct edit *edit;
-    const void *base;
-    struct vector places;  /* uint32_t: of these rows, ascending        */
-    struct step_seek step; /* the seek, by the columns of the tablet of keys */
-    struct column columns[SEEK_KEYS_MAX]; /* ... these */
-    struct table table;                   /* ... and it */
-};
-
-/* --------------------------------------------------------------- places -- */
-
-static const struct edit_column *news_of(const struct seek_terms *terms,
-                                         const struct edit *edit, unsigned key)
+/* The columns of the table that keys are made of. */
+static const unsigned *reads_of(const struct seek_terms *terms, unsigned *count)
 {
-    return edit_column(edit, terms->step->keys[key]);
+    const struct index_keys *keys =
+        terms->index != NULL ? terms->index->keys : NULL;
+
+    *count = keys != NULL ? keys->read_count : terms->step->key_count;
+    return keys != NULL ? keys->reads : terms->step->keys;
+}
+
+bool seek_edited_any(const struct seek_terms *terms, const struct edit *edit)
+{
+    unsigned count;
+    const unsigned *columns = reads_of(terms, &count);
+
+    return edit != NULL && edit_has(edit, columns, count);
 }
 
 uint32_t seek_edited_most(const struct seek_terms *terms,
                           const struct edit *edit)
 {
-    const struct index *index = terms->index;
-    unsigned count =
-        index != NULL ? index->keys->read_count : terms->step->key_count;
+    unsigned count;
+    const unsigned *columns = reads_of(terms, &count);
     uint32_t most = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        const struct edit_column *news =
-            index != NULL ? edit_column(edit, index->keys->reads[i])
-                          : news_of(terms, edit, i);
+        const struct edit_column *news = edit_column(edit, columns[i]);
         most += news != NULL ? news->count : 0; /* of one base: 2^20 at most */
     }
     return most;
 }
 
-/* Whether one of the first keys has a new value at a place. */
-static bool has_new(const struct seek_terms *terms, const struct edit *edit,
-                    unsigned keys, uint32_t place)
-{
-    bool found = false;
-    uint32_t at;
+/* ----------------------------------------------------------------- runs -- */
 
-    for (unsigned i = 0; i < keys && !found; i++) {
-        const struct edit_column *news = news_of(terms, edit, i);
-        found = news != NULL && edit_find(news, place, &at);
+const struct edit *seek_edited_level(const struct seek_work *work,
+                                     const struct seek_job *job, unsigned level)
+{
+    unsigned count;
+    const unsigned *columns = reads_of(&work->terms, &count);
+
+    return edited_level(job->over, columns, count, level);
+}
+
+/* The tablet as the run of a level is named. */
+static struct tablet_ref named(const struct seek_work *work,
+                               const struct seek_job *job, unsigned level)
+{
+    struct tablet_ref ref = job->in;
+
+    ref.identity =
+        index_identity(work->terms.index, edited_name(job->over, level));
+    return ref;
+}
+
+void seek_edited_find(const struct seek_work *work, struct seek_job *job)
+{
+    struct run_want want = seek_want(work, job);
+
+    for (unsigned i = 0; i < EDITED_LEVELS; i++) {
+        const struct edit *of = seek_edited_level(work, job, i);
+        struct tablet_ref ref;
+        if (job->made_edited[i] != NULL)
+            continue;
+        job->edited[i] = NULL;
+        if (of == NULL || work->place.runs == NULL)
+            continue;
+        ref = named(work, job, i);
+        want.tablet = &ref;
+        job->edited[i] = edited_run_find(work->place.runs, &want, of);
     }
-    return found;
 }
 
-bool seek_edited_row(const struct seek_terms *terms, const struct edit *edit,
-                     uint32_t place)
+bool seek_edited_misses(const struct seek_work *work,
+                        const struct seek_job *job, unsigned level)
 {
-    bool gone;
-
-    edit_gone_before(edit, place, &gone);
-    return gone || has_new(terms, edit, terms->step->key_count, place);
+    return job->edited[level] == NULL
+           && seek_edited_level(work, job, level) != NULL;
 }
+
+/* Makes those that are missing, of a seek by columns. */
+static bool make_runs(const struct seek_work *work, struct seek_job *job,
+                      const void *base)
+{
+    struct edited_run_of of = { .table = work->terms.table,
+                                .columns = work->terms.step->keys,
+                                .count = work->terms.step->key_count,
+                                .base = base };
+    bool done = true;
+
+    for (unsigned i = 0; i < EDITED_LEVELS && done; i++) {
+        if (!seek_edited_misses(work, job, i))
+            continue;
+        assert(work->terms.index == NULL);
+        of.edit = seek_edited_level(work, job, i);
+        job->made_edited[i] = edited_run(&of);
+        job->edited[i] = job->made_edited[i];
+        done = job->edited[i] != NULL;
+    }
+    return done;
+}
+
+void seek_edited_keep(const struct seek_work *work, struct seek_job *job)
+{
+    struct run_want want = seek_want(work, job);
+
+    for (unsigned i = 0; i < EDITED_LEVELS; i++) {
+        struct tablet_ref ref;
+        if (job->made_edited[i] != NULL) {
+            ref = named(work, job, i);
+            want.tablet = &ref;
+            if (work->place.runs == NULL
+                || !edited_run_keep(
+                    work->place.runs, &want, seek_edited_level(work, job, i),
+                    job->made_edited[i], work->place.runs_bytes))
+                run_destroy(job->made_edited[i]);
+        }
+        job->made_edited[i] = NULL;
+        job->edited[i] = NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ put -- */
 
 /* Merges `more` into places; both ascend. */
 static bool merge_places(struct vector *places, const uint32_t *more,
@@ -91,176 +148,89 @@ static bool merge_places(struct vector *places, const uint32_t *more,
     return true;
 }
 
-/* The places of all rows with a new key. */
-static bool list_places(struct edited *edited)
-{
-    const struct seek_terms *terms = edited->terms;
-    bool done = true;
-
-    for (unsigned i = 0; i < terms->step->key_count && done; i++) {
-        const struct edit_column *news = news_of(terms, edited->edit, i);
-        struct vector others = VECTOR(uint32_t);
-        for (uint32_t k = 0; news != NULL && k < news->count && done; k++)
-            if (!has_new(terms, edited->edit, i, news->places[k]))
-                done = vector_append(&others, &news->places[k], 1);
-        done =
-            done && merge_places(&edited->places, others.items, others.count);
-        vector_finish(&others);
-    }
-    return done;
-}
-
-/* ----------------------------------------------------------------- keys -- */
-
-/* The tablet of keys, and the seek by its columns. */
-static void describe(struct edited *edited)
-{
-    const struct seek_terms *terms = edited->terms;
-
-    edited->step = *terms->step;
-    edited->table = (struct table){ .name = "keys",
-                                    .column_count = terms->step->key_count,
-                                    .columns = edited->columns,
-                                    .key = NO_KEY };
-    for (unsigned i = 0; i < terms->step->key_count; i++) {
-        edited->columns[i] = terms->table->columns[terms->step->keys[i]];
-        edited->step.keys[i] = i;
-    }
-}
-
-/* Values of one key, one a place. */
-struct key_values {
-    enum vdbq_type type;
-    void *values;
-    uint8_t *nulls;
+/* What is looked for, in a table of the keys alone. */
+struct by_keys {
+    struct seek_terms terms;
+    struct step_seek step;
+    struct column columns[SEEK_KEYS_MAX];
+    struct table table;
 };
 
-/* Reads them from the base. False: no memory. */
-static bool read_base(const struct edited *edited, unsigned column,
-                      const struct key_values *to)
+static void by_keys_init(struct by_keys *by, const struct seek_terms *terms)
 {
-    const uint32_t *places = edited->places.items;
-    uint32_t count = (uint32_t)edited->places.count;
-    struct vdbq_text *texts = to->values;
-    uint32_t *codes = to->values;
-
-    assert(edited->base != NULL);
-    if (to->type == VDBQ_TEXT)
-        codes = memory_resize(NULL, count * sizeof *codes);
-    if (codes == NULL)
-        return false;
-    tablet_values_pick(edited->base, column, places, count, codes);
-    for (uint32_t i = 0; i < count; i++)
-        to->nulls[i] = tablet_null(edited->base, column, places[i]);
-    if (to->type != VDBQ_TEXT)
-        return true;
-    for (uint32_t i = 0; i < count; i++)
-        if (to->nulls[i] == 0)
-            texts[i] = tablet_word(edited->base, column, codes[i]);
-    memory_release(codes);
-    return true;
-}
-
-/* Puts new values over them. */
-static void put_news(const struct edited *edited,
-                     const struct edit_column *news,
-                     const struct key_values *to)
-{
-    const uint32_t *places = edited->places.items;
-    size_t width = type_bytes(to->type);
-    uint32_t at;
-
-    for (size_t i = 0; news != NULL && i < edited->places.count; i++) {
-        if (!edit_find(news, places[i], &at))
-            continue;
-        to->nulls[i] = vector_null(&news->values, at);
-        memcpy((char *)to->values + i * width,
-               (const char *)news->values.values + at * width, width);
+    by->terms = *terms;
+    if (terms->index != NULL) /* whose runs are by keys in any case */
+        return;
+    by->step = *terms->step;
+    by->table = (struct table){ .name = "keys",
+                                .column_count = terms->step->key_count,
+                                .columns = by->columns,
+                                .key = NO_KEY };
+    for (unsigned i = 0; i < terms->step->key_count; i++) {
+        by->columns[i] = terms->table->columns[terms->step->keys[i]];
+        by->step.keys[i] = i;
     }
+    by->terms.step = &by->step;
+    by->terms.table = &by->table;
 }
 
-/* The values of a key, as a vector that `arena` holds; false: no memory. */
-static bool read_key(const struct edited *edited, unsigned key,
-                     struct arena *arena, struct vdbq_vector *vector)
+/* Lists the rows of the run of a level that are looked for. */
+static bool look_through(const struct seek_work *work,
+                         const struct seek_job *job, unsigned level,
+                         struct vector *rows)
 {
-    const struct edit_column *news = news_of(edited->terms, edited->edit, key);
-    size_t count = edited->places.count;
-    struct key_values to = { .type = edited->columns[key].type };
-
-    to.values = arena_alloc(arena, count * type_bytes(to.type));
-    to.nulls = arena_alloc(arena, count);
-    if (to.values == NULL || to.nulls == NULL)
-        return false;
-    if ((news == NULL || news->count < count)
-        && !read_base(edited, edited->terms->step->keys[key], &to))
-        return false;
-    put_news(edited, news, &to);
-    *vector = (struct vdbq_vector){ to.type, to.values, to.nulls };
-    return true;
-}
-
-/* The tablet of keys; without bytes: no memory, or the thread is to stop. */
-static struct block make_block(const struct edited *edited)
-{
-    struct column_facts facts[SEEK_KEYS_MAX];
-    struct vdbq_vector vectors[SEEK_KEYS_MAX];
-    struct rows rows = { 0 };
-    struct block block = { 0 };
-    struct arena arena = { 0 };
-    uint64_t features = 0;
-    bool done = rows_init(&rows, &edited->table);
-
-    for (unsigned i = 0; i < edited->table.column_count && done; i++)
-        done = read_key(edited, i, &arena, &vectors[i]);
-    if (done && rows_add(&rows, vectors, 0, (uint32_t)edited->places.count))
-        block = rows_block(&rows, &edited->table,
-                           (struct rows_form){ .choice = CHOOSE_PLAIN }, facts,
-                           &features);
-    rows_finish(&rows);
-    arena_finish(&arena);
-    return block;
-}
-
-/* ----------------------------------------------------------------- find -- */
-
-/* Adds those rows of the tablet of keys that are looked for. */
-static bool look_through(const struct edited *edited, const struct block *keys,
-                         struct vector *found)
-{
-    struct seek_terms terms = *edited->terms;
-    struct vector rows = VECTOR(uint32_t);
+    const struct run *run = job->edited[level];
+    uint32_t *items;
+    size_t kept = 0;
+    struct by_keys by;
     struct tablet_terms in;
     bool done;
 
-    terms.step = &edited->step;
-    terms.table = &edited->table;
-    done = tablet_terms_init(&in, &terms, keys->bytes, NULL)
-           && run_terms_scan(&in.terms, keys->bytes, &rows);
+    by_keys_init(&by, &work->terms);
+    done = tablet_terms_init(&in, &by.terms, run->words.bytes, run);
+    if (level > 0) /* of its ends some may not count */
+        run_ends_more(&in.terms.ends,
+                      job->over->recent_count + job->over->gone_count);
+    done = done && run_terms_find(&in.terms, run, rows);
     tablet_terms_finish(&in);
-    for (size_t i = 0; i < rows.count; i++) {
-        uint32_t *row = &VECTOR_ITEMS(&rows, uint32_t)[i];
-        *row = VECTOR_ITEMS(&edited->places, uint32_t)[*row];
-    }
-    done = done && merge_places(found, rows.items, rows.count);
-    vector_finish(&rows);
+    items = rows->items;
+    for (size_t i = 0; i < rows->count; i++)
+        if (edited_row_counts(job->over, level, items[i]))
+            items[kept++] = items[i];
+    rows->count = kept;
     return done;
 }
 
-bool seek_edited_find(const struct seek_terms *terms, const struct edit *edit,
-                      const void *base, struct vector *found)
+/* Forgets rows that were found and are gone, or have other keys. */
+static void forget(const struct seek_work *work, struct seek_job *job)
 {
-    struct edited edited = {
-        .terms = terms, .edit = edit, .base = base, .places = VECTOR(uint32_t)
-    };
-    struct block keys = { 0 };
-    bool done = list_places(&edited);
+    unsigned count;
+    const unsigned *columns = reads_of(&work->terms, &count);
+    uint32_t *found = job->found.items;
+    size_t kept = 0;
+    bool gone;
 
-    if (done && edited.places.count > 0) {
-        describe(&edited);
-        keys = make_block(&edited);
-        done = keys.bytes != NULL && look_through(&edited, &keys, found);
+    for (size_t i = 0; i < job->found.count; i++) {
+        edit_gone_before(job->over, found[i], &gone);
+        if (!gone && !edit_has_at(job->over, columns, count, found[i]))
+            found[kept++] = found[i];
     }
-    block_destroy(&keys);
-    vector_finish(&edited.places);
+    job->found.count = kept;
+}
+
+bool seek_edited_put(const struct seek_work *work, struct seek_job *job,
+                     const void *base)
+{
+    bool done = make_runs(work, job, base);
+
+    forget(work, job);
+    for (unsigned i = 0; i < EDITED_LEVELS && done; i++) {
+        struct vector rows = VECTOR(uint32_t);
+        if (job->edited[i] == NULL || job->edited[i]->rows == 0)
+            continue;
+        done = look_through(work, job, i, &rows)
+               && merge_places(&job->found, rows.items, rows.count);
+        vector_finish(&rows);
+    }
     return done;
 }

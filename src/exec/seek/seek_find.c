@@ -7,8 +7,8 @@
  * kept: so it is kept when all that were gathered with it have been searched.
  *
  * In a tablet that has an edit (data/catalogue/edit.h) rows are found in its
- * base, and those to whose keys the edit gives other values among these: runs and
- * columns in memory stay of use, whatever changes.
+ * base, and those to whose keys the edit gives other values in runs of their own
+ * (seek_edited.h): runs and columns in memory stay of use, whatever changes.
  */
 #include "exec/seek/seek_edited.h"
 #include "exec/seek/seek_find.h"
@@ -137,23 +137,8 @@ static void find_in_file(const struct seek_work *work, struct seek_job *job)
         && (wants_many(work) || run_cache_pays(work->place.runs, &want, true));
 }
 
-/* So many rows of an end, and more. */
-static uint32_t rows_asked(uint32_t rows, uint32_t more)
-{
-    if (rows == 0)
-        return 0;
-    return rows > UINT32_MAX - more ? UINT32_MAX : rows + more;
-}
-
-/* The ends of a tablet are among those of its base that are longer by the rows
- * that are gone, or have other keys, and all that have. */
-static void ask_for_more(struct run_ends *ends, uint32_t more)
-{
-    ends->first = rows_asked(ends->first, more);
-    ends->last = rows_asked(ends->last, more);
-}
-
-/* What is looked for in a job's tablet, or in the base of its edit.
+/* What is looked for in a job's tablet, or in the base of its edit: whose ends are
+ * longer by the rows that are gone, or have other keys.
  * tablet_terms_finish() is due whatever it returns. */
 static bool terms_in(const struct seek_work *work, const struct seek_job *job,
                      const void *block, const struct run *run,
@@ -162,9 +147,9 @@ static bool terms_in(const struct seek_work *work, const struct seek_job *job,
     bool done = tablet_terms_init(in, &work->terms, block, run);
 
     if (job->over != NULL)
-        ask_for_more(&in->terms.ends,
-                     job->over->gone_count
-                         + seek_edited_most(&work->terms, job->over));
+        run_ends_more(&in->terms.ends,
+                      job->over->gone_count
+                          + seek_edited_most(&work->terms, job->over));
     return done;
 }
 
@@ -240,27 +225,14 @@ struct finding {
     atomic_size_t next; /* that nobody has begun */
 };
 
-/* Forgets rows that were found and are gone, or have other keys, and adds those that
- * are found by these. */
-static bool put_edit(const struct seek_work *work, struct seek_job *job)
+void seek_job_end(const struct seek_work *work, struct seek_job *job)
 {
     const void *base =
         job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
-    uint32_t *found = job->found.items;
-    size_t kept = 0;
 
-    for (size_t i = 0; i < job->found.count; i++)
-        if (!seek_edited_row(&work->terms, job->over, found[i]))
-            found[kept++] = found[i];
-    job->found.count = kept;
-    return seek_edited_find(&work->terms, job->over, base, &job->found);
-}
-
-void seek_job_end(const struct seek_work *work, struct seek_job *job)
-{
+    job->vain = job->found.count == 0;
     if (job->over != NULL)
-        job->failed = work->terms.index != NULL ? !seek_keys_put(work, job)
-                                                : !put_edit(work, job);
+        job->failed = !seek_edited_put(work, job, base);
 }
 
 uint64_t seek_keys(const struct seek_work *work)
@@ -290,6 +262,15 @@ static void find_in(const struct seek_work *work, struct seek_job *job)
         seek_job_end(work, job);
 }
 
+/* The same, of a job's edit alone where its tablet lacks what is looked for. */
+static void find_job(const struct seek_work *work, struct seek_job *job)
+{
+    if (job->lacks)
+        seek_job_end(work, job);
+    else
+        find_in(work, job);
+}
+
 static void find_some(void *context, unsigned thread)
 {
     struct finding *finding = context;
@@ -298,13 +279,13 @@ static void find_some(void *context, unsigned thread)
     (void)thread;
     while ((at = atomic_fetch_add(&finding->next, 1)) < finding->end)
         if (!finding->work->jobs[at].searched)
-            find_in(finding->work, &finding->work->jobs[at]);
+            find_job(finding->work, &finding->work->jobs[at]);
 }
 
 /* Whether a job looks at all values of its tablet, or all keys of its run. */
 static bool looks_at_all(const struct seek_job *job)
 {
-    return job->run == NULL && (job->file == NULL || job->whole);
+    return !job->lacks && job->run == NULL && (job->file == NULL || job->whole);
 }
 
 /* About how many values are looked up or at. */
@@ -346,9 +327,8 @@ static enum vdbq_status find_without(struct seek_work *work,
 
     job->file = NULL;
     job->unread = false;
-    if (job->made_edited
-        == NULL) /* others that were kept may have driven it out */
-        job->edited = seek_keys_edited(work, job);
+    seek_edited_find(work, job); /* others that were kept may have driven
+                                    these out                            */
     status = hold_columns(work, job, false, &full, error);
     if (status != VDBQ_OK)
         return status;
@@ -381,7 +361,7 @@ static enum vdbq_status end_job(struct seek_work *work, struct seek_job *job,
     if (job->unread && job->error.status == VDBQ_OK)
         status = find_without(work, job, error);
     keep_run(work, job);
-    seek_keys_end(work, job);
+    seek_edited_keep(work, job);
     if (status != VDBQ_OK)
         return status;
     if (job->error.status != VDBQ_OK)
@@ -428,8 +408,11 @@ static enum vdbq_status find_gathered(struct finding *finding,
 static bool reads_beside(const struct seek_work *work,
                          const struct seek_job *job)
 {
-    return job->over != NULL && work->terms.step->key_count > 1
-           && seek_edited_most(&work->terms, job->over) > 0;
+    bool misses = false;
+
+    for (unsigned i = 0; i < EDITED_LEVELS; i++)
+        misses |= seek_edited_misses(work, job, i);
+    return misses && work->terms.step->key_count > 1;
 }
 
 /* The key columns that must be in memory: all of them where there is no run,
@@ -439,12 +422,12 @@ static unsigned list_columns(const struct seek_work *work,
                              unsigned keys[SEEK_KEYS_MAX])
 {
     const struct step_seek *step = work->terms.step;
-    bool all =
-        (job->run == NULL && job->file == NULL) || reads_beside(work, job);
+    bool all = (!job->lacks && job->run == NULL && job->file == NULL)
+               || reads_beside(work, job);
     unsigned count = 0;
 
     for (unsigned i = 0; i < step->key_count; i++)
-        if (all || seek_terms_is_text(&work->terms, i))
+        if (all || (!job->lacks && seek_terms_is_text(&work->terms, i)))
             keys[count++] = step->keys[i];
     return count;
 }
@@ -471,11 +454,11 @@ static enum vdbq_status hold_columns(struct seek_work *work,
 /* The runs of a job that are kept, or in the file. */
 static void find_runs(const struct seek_work *work, struct seek_job *job)
 {
-    job->run = find_run(work, job);
-    job->edited = seek_keys_edited(work, job);
+    seek_edited_find(work, job);
     job->file = NULL;
     job->whole = false;
-    if (job->run == NULL)
+    job->run = job->lacks ? NULL : find_run(work, job);
+    if (job->run == NULL && !job->lacks)
         find_in_file(work, job);
 }
 
@@ -509,8 +492,9 @@ static enum vdbq_status gather(struct finding *finding, struct error *error)
     status = hold_next(finding, error);
     if (status == VDBQ_OK && work->terms.index != NULL)
         status = seek_keys_compute(work, job, error);
-    job->makes = status == VDBQ_OK && job->run == NULL && job->file == NULL
-                 && work->place.runs != NULL && makes_run(work, job);
+    job->makes = status == VDBQ_OK && !job->lacks && job->run == NULL
+                 && job->file == NULL && work->place.runs != NULL
+                 && makes_run(work, job);
     finding->end++;
     return status;
 }
@@ -529,8 +513,10 @@ static struct seek_job job_for(const struct seek_work *work,
     return job;
 }
 
-/* Adds the job of a tablet; false: no memory. */
-static bool add_job(struct seek_work *work, const struct tablet_ref *ref)
+/* Adds the job of a tablet that has an edit where it lacks what is looked for; false:
+ * no memory. */
+static bool add_job(struct seek_work *work, const struct tablet_ref *ref,
+                    bool lacks)
 {
     if (work->job_count == work->job_room) {
         size_t room = work->job_room == 0 ? JOBS_FEW : 2 * work->job_room;
@@ -541,7 +527,8 @@ static bool add_job(struct seek_work *work, const struct tablet_ref *ref)
         work->jobs = jobs;
         work->job_room = room;
     }
-    work->jobs[work->job_count++] = job_for(work, ref);
+    work->jobs[work->job_count] = job_for(work, ref);
+    work->jobs[work->job_count++].lacks = lacks;
     return true;
 }
 
@@ -556,11 +543,16 @@ static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
 
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         const struct tablet_ref *ref = &table->tablets[i];
-        if (seek_terms_pass(&work->terms, ref) || (wanted != NULL && !wanted[i])
-            || seek_sieve_passes(work, ref))
+        bool lacks;
+        if (seek_terms_pass(&work->terms, ref)
+            || (wanted != NULL && !wanted[i]))
             continue;
         status = edit_check(ref->edit, error);
-        if (status == VDBQ_OK && !add_job(work, ref))
+        lacks = seek_sieve_lacks(work, ref);
+        if (status != VDBQ_OK
+            || (lacks && !seek_edited_any(&work->terms, ref->edit)))
+            continue;
+        if (!add_job(work, ref, lacks))
             status = error_no_memory(error);
     }
     memory_release(wanted);
@@ -592,7 +584,8 @@ void seek_work_end(struct seek_work *work)
         vector_finish(&work->jobs[i].found);
         held_error_finish(&work->jobs[i].error);
         run_destroy(work->jobs[i].made);
-        run_destroy(work->jobs[i].made_edited);
+        for (unsigned k = 0; k < EDITED_LEVELS; k++)
+            run_destroy(work->jobs[i].made_edited[k]);
     }
     work->job_count = 0;
     if (work->job_room > JOBS_FEW)

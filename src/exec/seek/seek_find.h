@@ -8,6 +8,7 @@
 #define VDBQ_EXEC_SEEK_FIND_H
 
 #include "base/held_error.h"
+#include "data/index/edited_run.h"
 #include "data/index/run_cache.h"
 #include "data/pool/few_rows.h"
 #include "exec/seek/seek_terms.h"
@@ -27,9 +28,11 @@ struct seek_job {
     bool whole;       /* all of that is read, not what is needed alone  */
     bool makes;       /* without a run, one is made                     */
     struct run *made; /* ... or read; until it is kept                  */
-    const struct run *edited; /* of keys: of rows to which the edit gives other
-                                 ones; NULL: there is no edit           */
-    struct run *made_edited;  /* ... until it is kept                   */
+    /* of rows to which the edit gives other keys; NULL: there are none   */
+    const struct run *edited[EDITED_LEVELS];
+    struct run *made_edited[EDITED_LEVELS]; /* ... until they are kept    */
+    bool lacks;  /* sieves say that the tablet, without its edit, has none */
+    bool vain;   /* ... and so it turned out                               */
     bool unread; /* the run in the file is of no use, and nothing was found   */
     struct held_error error; /* of reading it                              */
     struct vector found; /* of uint32_t: its rows, ascending               */

@@ -2,8 +2,7 @@
 /*
  * A value is known by the hash of what runs compare: of a number by that of what it
  * is ordered by, of a text by that of its bytes, since its code is another one in
- * each tablet. A tablet with an edit has other rows than its run, and is never passed
- * over.
+ * each tablet. Of a tablet with an edit a sieve says what its base lacks.
  */
 #include "exec/seek/seek_sieve.h"
 
@@ -64,17 +63,18 @@ uint64_t seek_sieve_ask(const struct seek_work *work)
     return count > 0 ? run_cache_ask(work->place.runs, hashes, count) : 0;
 }
 
-bool seek_sieve_passes(const struct seek_work *work,
-                       const struct tablet_ref *ref)
+bool seek_sieve_lacks(const struct seek_work *work,
+                      const struct tablet_ref *ref)
 {
     struct tablet_ref named = { 0 };
     struct run_want want = { .tablet = &named,
                              .columns = work->terms.step->keys,
                              .count = work->terms.step->key_count };
 
-    if (work->asked == 0 || ref->edit != NULL)
+    if (work->asked == 0)
         return false;
-    named.identity = index_identity(work->terms.index, ref->identity);
+    named.identity =
+        index_identity(work->terms.index, tablet_base(ref).identity);
     return run_cache_lacks(work->place.runs, &want, work->asked);
 }
 
@@ -103,8 +103,8 @@ void seek_sieve_note(const struct seek_work *work, const struct seek_job *job)
     bool is_text = seek_terms_is_text(&work->terms, 0);
     struct of_words of = { .column = work->terms.step->keys[0] };
 
-    if (work->asked == 0 || job->over != NULL || job->run == NULL
-        || job->run == job->made || job->found.count > 0)
+    if (work->asked == 0 || job->run == NULL || job->run == job->made
+        || !job->vain)
         return;
     if (is_text)
         of.block = device_memory_host(job->slot->memory);
