@@ -21,7 +21,9 @@
 #include "fixtures/answer.h"
 
 enum {
-    ROWS = HOSTILE(120, 6000), /* of one tablet, which may have edits */
+    ROWS = HOSTILE(120, 70000), /* so many that keys are looked for in runs */
+    HOT = HOSTILE(20, 400),     /* of these, those that change most often */
+    TOGETHER = 500,             /* that an INSERT brings */
     CHANGES = HOSTILE(300, 800),
     VALUES = 60, /* of each column */
     CONNECTIONS = 2,
@@ -68,14 +70,21 @@ static const char *literal(char *room, char column, int number)
     return room;
 }
 
-static void put(vdbq *db, int id, const struct row *row)
+/* Rows from `first` on, of whatever values. */
+static void put(vdbq *db, int first)
 {
-    char sql[200], k[WORD], a[WORD], s[WORD];
+    static char sql[TOGETHER * 100];
+    char k[WORD], a[WORD], s[WORD];
+    size_t at = (size_t)snprintf(sql, sizeof sql, "insert into t values ");
 
-    snprintf(sql, sizeof sql,
-             "insert into t values (%d, %s, %s, %s, %d, %d, 'only %d')", id,
-             literal(k, 'k', row->k), literal(a, 'a', row->a),
-             literal(s, 's', row->s), id, id, id);
+    for (int i = first; i < first + TOGETHER && i < ROWS; i++) {
+        struct row *row = &rows[i];
+        *row = (struct row){ value(), value(), value(), { i, i, i }, false };
+        at += (size_t)snprintf(
+            sql + at, sizeof sql - at, "%s(%d, %s, %s, %s, %d, %d, 'only %d')",
+            i > first ? ", " : "", i, literal(k, 'k', row->k),
+            literal(a, 'a', row->a), literal(s, 's', row->s), i, i, i);
+    }
     do_sql(db, sql);
 }
 
@@ -89,10 +98,8 @@ static void make(vdbq *db)
                "create index by_s on t (s); create index by_both on t (s, a);"
                "create index by_sum on t (k + a);"
                "create index by_some on t (k) where a > 30; begin");
-    for (int i = 0; i < ROWS; i++) {
-        rows[i] = (struct row){ value(), value(), value(), { i, i, i }, false };
-        put(db, i, &rows[i]);
-    }
+    for (int i = 0; i < ROWS; i += TOGETHER)
+        put(db, i);
     do_sql(db, "commit");
 }
 
@@ -149,10 +156,18 @@ static void update(vdbq *db, int id)
     do_sql(db, sql);
 }
 
-/* Gives a row another value of a column that is unique, if no other row has it. */
+/* A value of a column that is unique: often one that a row had which is gone. */
+static int any_only(int which)
+{
+    int other = below(HOT);
+
+    return rows[other].gone ? rows[other].only[which] : below(ROWS + 50);
+}
+
+/* Gives a row another value of such a column, if no other row has it. */
 static void update_only(vdbq *db, int id)
 {
-    int which = below(UNIQUES), to = below(ROWS + 50);
+    int which = below(UNIQUES), to = any_only(which);
     const char *const forms[] = { "update t set u = %d where id = %d",
                                   "update t set v = %d where id = %d",
                                   "update t set w = 'only %d' where id = %d" };
@@ -172,7 +187,7 @@ static void update_only(vdbq *db, int id)
 /* Most changes are of few rows. */
 static void change(vdbq *db)
 {
-    int id = below(below(3) > 0 ? ROWS / 10 : ROWS), kind = below(40);
+    int id = below(below(3) > 0 ? HOT : ROWS), kind = below(40);
     char sql[100];
 
     if (kind > 15) {
