@@ -465,6 +465,16 @@ class Script:
             self.do(f'insert or ignore into t values {row}')
         self.ask('select count(*) from t', self.shared)
 
+    def update_often(self):
+        """Rows that get new keys one by one, and look-ups between."""
+        rng = self.rng
+        for _ in range(rng.choice((10, 60)) if self.key else 0):
+            name = rng.choice(list(self.values))
+            self.do(f'update t set {name} = {self.values[name].any()} '
+                    f'where {self.key} = {self.constant(self.key)}')
+            if rng.random() < 0.4:
+                self.ask(f'select * from t where {name} = {self.constant(name)}', self.shared)
+
     def change(self):
         rng = self.rng
         kind = rng.choice(('insert', 'insert', 'update', 'delete', 'rollback', 'commit', 'index',
@@ -503,6 +513,7 @@ class Script:
             if self.rng.random() < (0.04 if number else 0.3):
                 self.look_up_often()
                 self.insert_often()
+                self.update_often()
             for _ in range(self.rng.randrange(1, 5)):
                 self.query()
             self.change()
