@@ -6,6 +6,7 @@
 #include "data/index/run_ends.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* Places of equal values, and around them the part of the run. */
 struct equals {
@@ -192,19 +193,23 @@ static bool add_last(const struct run_ends *ends, const struct run *run,
            && add_least(run, first, count, rows);
 }
 
-/* Takes rows out, from `second` on, that are among those from `first` on. */
-static void take_out(struct vector *rows, size_t first, size_t second)
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Leaves each of the rows from `first` on once. */
+static void take_twice_out(struct vector *rows, size_t first)
 {
     uint32_t *items = VECTOR_ITEMS(rows, uint32_t);
-    size_t kept = second;
+    size_t kept = first;
 
-    for (size_t i = second; i < rows->count; i++) {
-        bool there = false;
-        for (size_t k = first; k < second && !there; k++)
-            there = items[k] == items[i];
-        if (!there)
+    qsort(items + first, rows->count - first, sizeof *items, compare_rows);
+    for (size_t i = first; i < rows->count; i++)
+        if (i == first || items[i] != items[i - 1])
             items[kept++] = items[i];
-    }
     rows->count = kept;
 }
 
@@ -212,16 +217,15 @@ bool run_ends_add(const struct run_ends *ends, const struct run *run,
                   uint32_t begin, uint32_t end, struct vector *rows)
 {
     struct equals part = { begin, end };
-    size_t first = rows->count, second;
+    size_t first = rows->count;
     bool done;
 
     assert(ends->columns <= run->column_count);
     if (end - begin <= ends->first || end - begin <= ends->last)
         return add_all(run, part, rows);
     done = ends->first == 0 || add_first(ends, run, part, rows);
-    second = rows->count;
     done = done && (ends->last == 0 || add_last(ends, run, part, rows));
     if (done && ends->first > 0 && ends->last > 0)
-        take_out(rows, first, second);
+        take_twice_out(rows, first);
     return done;
 }
