@@ -66,18 +66,41 @@ static void spread_keys(void)
             probed.sides[s].k[i] = probed.sides[s].k[i] * 1000003;
 }
 
-static void open_place(const char *device)
+/* The CPU device. It stays open, for its driver reads the text of all kernels anew for
+ * each that opens. */
+static struct device *cpu;
+
+/* Opens it, once; false: there is none. */
+static bool cpu_is_there(void)
+{
+    struct error error;
+    return cpu != NULL
+           || device_open(&(struct device_params){ .choice = "cpu" }, &cpu,
+                          &error)
+                  == VDBQ_OK;
+}
+
+static int close_cpu(void **state)
+{
+    (void)state;
+    device_close(cpu);
+    return 0;
+}
+
+/* The tables on the host, or on that device. */
+static void open_place(bool on_cpu)
 {
     two_tables_open(&probed);
-    device_close(probed.device);
-    pool_destroy(probed.pool);
-    probed.pool = NULL;
-    expect_ok(device_open(&(struct device_params){ .choice = device },
-                          &probed.device, &probed.error),
-              &probed.error);
-    expect_ok(pool_create(probed.database, probed.device, 1 << 26, &probed.pool,
-                          &probed.error),
-              &probed.error);
+    if (on_cpu) {
+        pool_destroy(probed.pool);
+        device_close(probed.device);
+        probed.pool = NULL;
+        probed.device = cpu;
+        probed.keeps_device = true;
+        expect_ok(pool_create(probed.database, cpu, 1 << 26, &probed.pool,
+                              &probed.error),
+                  &probed.error);
+    }
     probed.params.choose = choose_place;
     probed.params.threads = place.threads;
 }
@@ -213,17 +236,17 @@ static void expect_join(bool build_side, bool rows)
 /* --------------------------------------------------------------- tests -- */
 
 /* Both joins, over a table and over rows, in the place. */
-static void expect_joins(const char *device)
+static void expect_joins(bool on_cpu)
 {
     for (int i = 0; i < 4; i++) {
-        open_place(device);
+        open_place(on_cpu);
         expect_join(i % 2 == 0, i / 2 == 1);
         two_tables_close(&probed);
     }
 }
 
 /* `takes`: the right rows stay on the device. */
-static void joins_are_right_on(const char *device, bool takes)
+static void joins_are_right_on(bool on_cpu, bool takes)
 {
     for (int mode = 0; mode < RUN_MODES; mode++) {
         if (mode == MODE_CACHED)
@@ -238,7 +261,7 @@ static void joins_are_right_on(const char *device, bool takes)
             open_sides(1500, 400, 700);
             if (far)
                 spread_keys();
-            expect_joins(device);
+            expect_joins(on_cpu);
         }
     }
 }
@@ -246,20 +269,16 @@ static void joins_are_right_on(const char *device, bool takes)
 static void joins_are_right(void **state)
 {
     (void)state;
-    joins_are_right_on("host", false);
+    joins_are_right_on(false, false);
 }
 
 static void joins_are_right_on_a_device(void **state)
 {
-    struct device *device;
-    struct error error;
     (void)state;
-    if (device_open(&(struct device_params){ .choice = "cpu" }, &device, &error)
-        != VDBQ_OK)
+    if (!cpu_is_there())
         skip();
-    device_close(device);
-    joins_are_right_on("cpu", false);
-    joins_are_right_on("cpu", true);
+    joins_are_right_on(true, false);
+    joins_are_right_on(true, true);
 }
 
 static void empty_sides_are_rows(void **state)
@@ -267,12 +286,12 @@ static void empty_sides_are_rows(void **state)
     (void)state;
     place = (struct place){ .mode = MODE_MAPPED };
     open_sides(300, 0, 40);
-    expect_joins("host");
+    expect_joins(false);
     open_sides(0, 300, 40);
-    expect_joins("host");
+    expect_joins(false);
     open_sides(300, 20, 40);
     memset(probed.sides[1].k_null, 1, sizeof probed.sides[1].k_null);
-    expect_joins("host");
+    expect_joins(false);
 }
 
 /* ---------------------------------------------------------------- texts -- */
@@ -328,7 +347,7 @@ static void expect_texts(const char *const *outer, unsigned outer_count,
                          const char *const *build_side, unsigned build_count,
                          const char *expected)
 {
-    open_place("host");
+    open_place(false);
     int rows = add_texts(outer, outer_count);
     int build = add_texts(build_side, build_count);
     struct step *step =
@@ -362,7 +381,7 @@ static struct text group_rows(bool takes)
 {
     struct text text = { 0 };
     place = (struct place){ .mode = MODE_STREAMED, .takes = takes };
-    open_place("cpu");
+    open_place(true);
     int right = add_side_scan(&probed, &probed.steps, "r");
     int scan = add_probe(&probed.steps, -1, right, inner_join);
     struct step *group = add_step(&probed.steps, STEP_GROUP, scan, -1);
@@ -390,13 +409,9 @@ static struct text group_rows(bool takes)
 /* The rows of a scan that probes are grouped where they are. */
 static void rows_go_into_groups(void **state)
 {
-    struct device *device;
-    struct error error;
     (void)state;
-    if (device_open(&(struct device_params){ .choice = "cpu" }, &device, &error)
-        != VDBQ_OK)
+    if (!cpu_is_there())
         skip();
-    device_close(device);
     open_sides(3000, 400, 300);
     struct text host = group_rows(false), taken = group_rows(true);
     assert_string_equal(host.bytes, taken.bytes);
@@ -417,7 +432,7 @@ static void ranges_are_of_what_is_found(void **state)
         probed.sides[1].v[i] = 1990 + i % 9;
         probed.sides[1].v_null[i] = 0;
     }
-    open_place("host");
+    open_place(false);
     int right = add_side_scan(&probed, &probed.steps, "r");
     add_probe(&probed.steps, -1, right, inner_join);
     expect_ok(steps_check(&probed.steps, &probed.error), &probed.error);
@@ -445,7 +460,7 @@ static void tablets_without_partners_are_skipped(void **state)
         probed.sides[0].k[i] = (int32_t)i;
         probed.sides[0].k_null[i] = 0;
     }
-    open_place("host");
+    open_place(false);
     int right = add_side_scan(&probed, &probed.steps, "r");
     add_probe(&probed.steps, -1, right, inner_join);
     expect_ok(try_rows(&probed, &text), &probed.error);
@@ -463,7 +478,7 @@ static void budgets_are_kept(void **state)
     (void)state;
     open_sides(100, 3000, 50);
     place = (struct place){ .mode = MODE_MAPPED };
-    open_place("host");
+    open_place(false);
     expect_ok(resident_create(probed.device, 20000, &resident, &probed.error),
               &probed.error);
     place.resident = resident;
@@ -524,5 +539,5 @@ int main(void)
         cmocka_unit_test(budgets_are_kept),
         cmocka_unit_test(inputs_are_checked),
     };
-    return cmocka_run_group_tests_name("build_side", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("build_side", tests, NULL, close_cpu);
 }
