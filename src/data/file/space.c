@@ -7,9 +7,10 @@
 #include "data/file/space.h"
 
 #include <assert.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/hostile.h"
+#include "base/memory.h"
 #include "data/tablet/block.h"
 
 enum {
@@ -18,45 +19,56 @@ enum {
     SLACK_BYTES = 4 * STRETCH_BYTES, /* by which the file may get longer for
                                         that, ...                            */
     SLACK_SHARE = 4,                 /* ... at most one in so many of it     */
-    SORT_FEW = HOSTILE(8, 256)       /* extents that qsort() takes longer for */
+    SORT_FEW = HOSTILE(4, 64), /* extents that are sorted in place, ...   */
+    DIGIT_BITS = 8,            /* ... others by digits of so many bits   */
+    DIGITS = 1 << DIGIT_BITS
 };
-
-static int compare_extents(const void *a, const void *b);
 
 bool extents_add(struct vector *extents, uint64_t offset, uint64_t size)
 {
     assert(offset <= UINT64_MAX - size);
     struct extent extent = { offset, page_round(size) };
 
-    return vector_append(extents, &extent, 1);
+    if (extents->count == extents->capacity)
+        return vector_append(extents, &extent, 1);
+    VECTOR_ITEMS(extents, struct extent)[extents->count++] = extent;
+    return true;
+}
+
+/* Tablets, and their edits. */
+static bool add_tablets(struct vector *extents, const struct table *table)
+{
+    for (size_t i = 0; i < table->tablet_count; i++) {
+        const struct tablet_ref *tablet = &table->tablets[i];
+        const struct edit *edit = tablet->edit;
+        if (!extents_add(extents, tablet->offset, tablet->size_bytes)
+            || (edit != NULL && edit->offset > 0
+                && !extents_add(extents, edit->offset, edit->size_bytes)))
+            return false;
+    }
+    return true;
 }
 
 bool extents_add_catalogue(struct vector *extents,
                            const struct catalogue *catalogue)
 {
-    for (size_t i = 0; i < catalogue->table_count; i++) {
+    bool added = true;
+
+    for (size_t i = 0; i < catalogue->table_count && added; i++) {
         const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count; k++) {
-            const struct edit *edit = table->tablets[k].edit;
-            if (!extents_add(extents, table->tablets[k].offset,
-                             table->tablets[k].size_bytes)
-                || (edit != NULL && edit->offset > 0
-                    && !extents_add(extents, edit->offset, edit->size_bytes)))
-                return false;
-        }
-        if (table->sample != NULL
-            && !extents_add(extents, table->sample->offset,
-                            table->sample->size_bytes))
-            return false;
+        const struct sample *sample = table->sample;
+        added =
+            add_tablets(extents, table)
+            && (sample == NULL
+                || extents_add(extents, sample->offset, sample->size_bytes));
     }
-    for (size_t i = 0; i < catalogue->run_count; i++)
-        if (!extents_add(extents, catalogue->runs[i].offset,
-                         catalogue->runs[i].size_bytes))
-            return false;
-    return true;
+    for (size_t i = 0; i < catalogue->run_count && added; i++)
+        added = extents_add(extents, catalogue->runs[i].offset,
+                            catalogue->runs[i].size_bytes);
+    return added;
 }
 
-/* Sorts few, by insertion over shorter and shorter gaps. */
+/* Sorts few, or without memory for more, by insertion over shorter and shorter gaps. */
 static void sort_few(struct extent *extents, size_t count)
 {
     for (size_t gap = count / 3 + 1; gap > 0; gap = gap == 1 ? 0 : gap / 3 + 1)
@@ -70,12 +82,59 @@ static void sort_few(struct extent *extents, size_t count)
         }
 }
 
+static unsigned digit_of(const struct extent *extent, unsigned shift)
+{
+    return (unsigned)(extent->offset / PAGE_BYTES >> shift) % DIGITS;
+}
+
+/* Sorts by one digit of the pages' numbers; those that have the same stay in order. */
+static void sort_digit(const struct extent *from, size_t count, unsigned shift,
+                       struct extent *to)
+{
+    size_t starts[DIGITS] = { 0 }, sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        starts[digit_of(&from[i], shift)]++;
+    for (unsigned i = 0; i < DIGITS; i++) {
+        size_t here = starts[i];
+        starts[i] = sum;
+        sum += here;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[starts[digit_of(&from[i], shift)]++] = from[i];
+}
+
+/* Sorts many, with room for as many. Every commit does it: digit by digit it takes
+ * a few passes in whatever order they come. */
+static void sort_many(struct extent *extents, size_t count, struct extent *room)
+{
+    struct extent *from = extents, *to = room;
+    uint64_t pages = 0; /* the bits of all their numbers */
+
+    for (size_t i = 0; i < count; i++)
+        pages |= extents[i].offset / PAGE_BYTES;
+    for (unsigned shift = 0; shift < 64 && pages >> shift != 0;
+         shift += DIGIT_BITS) {
+        struct extent *sorted = to;
+        sort_digit(from, count, shift, sorted);
+        to = from;
+        from = sorted;
+    }
+    if (from != extents)
+        memcpy(extents, from, count * sizeof *extents);
+}
+
 void extents_sort(struct vector *extents)
 {
-    if (extents->count <= SORT_FEW)
-        sort_few(extents->items, extents->count);
+    const size_t bytes = extents->count * sizeof(struct extent);
+    struct extent *room =
+        extents->count > SORT_FEW ? memory_resize(NULL, bytes) : NULL;
+
+    if (room != NULL)
+        sort_many(extents->items, extents->count, room);
     else
-        qsort(extents->items, extents->count, extents->width, compare_extents);
+        sort_few(extents->items, extents->count);
+    memory_release(room);
 }
 
 const struct extent *extents_overlap(const struct vector *extents)
@@ -215,12 +274,4 @@ bool space_give(struct space *space, uint64_t offset, uint64_t size)
 void space_finish(struct space *space)
 {
     vector_finish(&space->gaps);
-}
-
-/* For qsort(). */
-static int compare_extents(const void *a, const void *b)
-{
-    const struct extent *left = a, *right = b;
-
-    return left->offset < right->offset ? -1 : left->offset > right->offset;
 }

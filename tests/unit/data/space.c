@@ -121,6 +121,28 @@ static void nothing_is_put_behind_what_goes(void **state)
     space_finish(&space);
 }
 
+/* As those of many tablets and runs are found: in any order, some of them near the
+ * end of a large file. */
+static void extents_are_sorted(void **state)
+{
+    enum { COUNT = 3000, STEP = 1009 }; /* a prime: each place comes once */
+    struct vector extents = VECTOR(struct extent);
+    const struct extent *extent;
+    uint64_t page = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < COUNT; i++, page = (page + STEP) % COUNT)
+        assert_true(extents_add(
+            &extents, (page % 3 == 0 ? page << 30 : page) * PAGE_BYTES, 1));
+    extents_sort(&extents);
+    extent = extents.items;
+    assert_int_equal(extents.count, COUNT);
+    for (unsigned i = 1; i < COUNT; i++)
+        assert_true(extent[i - 1].offset < extent[i].offset);
+    assert_null(extents_overlap(&extents));
+    vector_finish(&extents);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +150,7 @@ int main(void)
         cmocka_unit_test(small_blocks_are_neighbours),
         cmocka_unit_test(the_file_gets_a_little_longer),
         cmocka_unit_test(nothing_is_put_behind_what_goes),
+        cmocka_unit_test(extents_are_sorted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
