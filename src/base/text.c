@@ -24,12 +24,19 @@ void text_expect(struct text *text, size_t length)
 
 void text_add(struct text *text, const char *bytes, size_t length)
 {
+    char *to = text_room(text, length);
+
+    if (to != NULL && length > 0)
+        memcpy(to, bytes, length);
+}
+
+char *text_room(struct text *text, size_t length)
+{
     if (!reserve(text, length))
-        return;
-    if (length > 0)
-        memcpy(text->bytes + text->length, bytes, length);
+        return NULL;
     text->length += length;
     text->bytes[text->length] = '\0';
+    return text->bytes + text->length - length;
 }
 
 void text_add_times(struct text *text, const char *bytes, size_t length,

@@ -20,6 +20,8 @@ struct text {
 /* Takes memory for so many bytes more, which are likely to come. */
 void text_expect(struct text *text, size_t length);
 void text_add(struct text *text, const char *bytes, size_t length);
+/* Adds so many bytes, which the caller writes at once; NULL: there is no memory. */
+char *text_room(struct text *text, size_t length);
 /* Adds the same bytes so many times. */
 void text_add_times(struct text *text, const char *bytes, size_t length,
                     size_t times);

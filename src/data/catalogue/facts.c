@@ -34,11 +34,6 @@ static double real_of(int64_t ordered, bool wide);
 static bool real_facts(const struct range *range, bool wide,
                        struct column_facts *facts);
 
-bool type_is_real(enum vdbq_type type)
-{
-    return type == VDBQ_FLOAT || type == VDBQ_DOUBLE;
-}
-
 bool facts_count(enum vdbq_type type, const void *values,
                  const uint8_t *null_bits, uint32_t rows,
                  struct column_facts *facts)
@@ -60,20 +55,6 @@ bool facts_count(enum vdbq_type type, const void *values,
     facts->minimum = range.minimum;
     facts->maximum = range.maximum;
     return true;
-}
-
-int64_t facts_minimum_bits(enum vdbq_type type,
-                           const struct column_facts *facts)
-{
-    return type_is_real(type) ? (int64_t)bits_of_f64(facts->minimum_real)
-                              : facts->minimum;
-}
-
-int64_t facts_maximum_bits(enum vdbq_type type,
-                           const struct column_facts *facts)
-{
-    return type_is_real(type) ? (int64_t)bits_of_f64(facts->maximum_real)
-                              : facts->maximum;
 }
 
 struct column_facts facts_of_text(const struct column_facts *codes)

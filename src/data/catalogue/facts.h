@@ -6,10 +6,14 @@
 #ifndef VDBQ_DATA_FACTS_H
 #define VDBQ_DATA_FACTS_H
 
+#include "cl/bits.h"
 #include "data/catalogue/catalogue.h"
 #include "program/program.h"
 
-bool type_is_real(enum vdbq_type type);
+static inline bool type_is_real(enum vdbq_type type)
+{
+    return type == VDBQ_FLOAT || type == VDBQ_DOUBLE;
+}
 
 /* Whether value i is NULL in a tablet's bits; `bits` NULL: none is. */
 static inline bool null_bit(const uint8_t *bits, size_t i)
@@ -28,10 +32,20 @@ void facts_join(struct column_facts *facts, const struct column_facts *more);
 
 /* The facts as a tablet and the catalogue keep them: an integer, or the bits
  * of a double; and back. */
-int64_t facts_minimum_bits(enum vdbq_type type,
-                           const struct column_facts *facts);
-int64_t facts_maximum_bits(enum vdbq_type type,
-                           const struct column_facts *facts);
+static inline int64_t facts_minimum_bits(enum vdbq_type type,
+                                         const struct column_facts *facts)
+{
+    return type_is_real(type) ? (int64_t)bits_of_f64(facts->minimum_real)
+                              : facts->minimum;
+}
+
+static inline int64_t facts_maximum_bits(enum vdbq_type type,
+                                         const struct column_facts *facts)
+{
+    return type_is_real(type) ? (int64_t)bits_of_f64(facts->maximum_real)
+                              : facts->maximum;
+}
+
 /* False where no column of that type with so many rows has such facts. */
 bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
                      const int64_t bits[2], struct column_facts *facts);

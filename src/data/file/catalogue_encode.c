@@ -24,12 +24,6 @@ static void put_64(struct text *text, uint64_t value)
     text_add(text, (const char *)&value, sizeof value);
 }
 
-/* As put_32(), one behind the other. */
-static void put_64s(struct text *text, const uint64_t *values, size_t count)
-{
-    text_add(text, (const char *)values, count * sizeof *values);
-}
-
 /* The length, then the bytes. */
 static void put_name(struct text *text, const char *name)
 {
@@ -72,51 +66,68 @@ static void put_uniques(struct text *text, const struct table *table)
                     table->uniques[i].column_count);
 }
 
+/* Writes numbers as put_32() does, one behind the other. Returns where they end. */
+static char *write_64s(char *to, const uint64_t *values, size_t count)
+{
+    memcpy(to, values, count * sizeof *values);
+    return to + count * sizeof *values;
+}
+
 /* Where the block of an edit is. */
-static void put_edit(struct text *text, const struct edit *edit)
+static char *write_edit(char *to, const struct edit *edit)
 {
     assert(edit == NULL || edit->offset > 0);
     const uint64_t place[] = { edit != NULL ? edit->offset : 0,
                                edit != NULL ? edit->size_bytes : 0,
                                edit != NULL ? edit->checksum : 0 };
 
-    put_64s(text, place, 3);
+    return write_64s(to, place, EDIT_BYTES / 8);
 }
 
-/* The facts of each column of a tablet, of some columns at once. */
-static void put_facts(struct text *text, const struct table *table,
-                      const struct column_facts *facts)
+/* The facts of each column of a tablet. */
+static char *write_facts(char *to, const struct table *table,
+                         const struct column_facts *facts)
 {
-    enum { TOGETHER = 8, NUMBERS = FACTS_BYTES / 8 };
-    uint64_t told[TOGETHER][NUMBERS];
-    unsigned count = 0;
-
     for (unsigned i = 0; i < table->column_count; i++) {
         enum vdbq_type type = table->columns[i].type;
-        told[count][0] = facts[i].null_count;
-        told[count][1] = (uint64_t)facts_minimum_bits(type, &facts[i]);
-        told[count++][2] = (uint64_t)facts_maximum_bits(type, &facts[i]);
-        if (count < TOGETHER && i + 1 < table->column_count)
-            continue;
-        put_64s(text, told[0], (size_t)count * NUMBERS);
-        count = 0;
+        const uint64_t told[] = {
+            facts[i].null_count, (uint64_t)facts_minimum_bits(type, &facts[i]),
+            (uint64_t)facts_maximum_bits(type, &facts[i])
+        };
+        to = write_64s(to, told, FACTS_BYTES / 8);
     }
+    return to;
 }
 
 /* Where the tablet is, and the facts of each column. */
-static void put_tablet(struct text *text, const struct table *table,
-                       const struct tablet_ref *tablet, bool edits)
+static char *write_tablet(char *to, const struct table *table,
+                          const struct tablet_ref *tablet, bool edits)
 {
     assert(tablet->rows > 0);
     const uint64_t place[] = { tablet->offset, tablet->size_bytes,
                                tablet->checksum, tablet->identity.origin,
                                tablet->identity.number };
 
-    put_64s(text, place, 5);
-    put_32(text, tablet->rows);
+    to = write_64s(to, place, 5);
+    memcpy(to, &tablet->rows, sizeof tablet->rows);
+    to += sizeof tablet->rows;
     if (edits)
-        put_edit(text, tablet->edit);
-    put_facts(text, table, tablet->facts);
+        to = write_edit(to, tablet->edit);
+    return write_facts(to, table, tablet->facts);
+}
+
+/* All tablets of a table: they are most of a catalogue, which every commit writes, so
+ * that room for them is taken at once. */
+static void put_tablets(struct text *text, const struct table *table,
+                        bool edits)
+{
+    size_t each = TABLET_WRITTEN_BYTES + (edits ? EDIT_BYTES : 0)
+                  + (size_t)table->column_count * FACTS_BYTES;
+    char *to = text_room(text, table->tablet_count * each);
+
+    for (size_t i = 0; i < table->tablet_count && to != NULL; i++)
+        to = write_tablet(to, table, &table->tablets[i], edits);
+    assert(to == NULL || to == text->bytes + text->length);
 }
 
 /* One table with all its tablets. */
@@ -130,8 +141,7 @@ static void put_table(struct text *text, const struct table *table, bool edits)
     for (unsigned i = 0; i < table->column_count; i++)
         put_column(text, &table->columns[i]);
     put_uniques(text, table);
-    for (size_t i = 0; i < table->tablet_count; i++)
-        put_tablet(text, table, &table->tablets[i], edits);
+    put_tablets(text, table, edits);
 }
 
 /* ------------------------------------------------------------------ all -- */

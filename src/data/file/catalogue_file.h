@@ -75,11 +75,15 @@ enum {
     COLUMN_BYTES = 9,
     TABLET_BYTES = 36,
     FACTS_BYTES = 24,
+    EDIT_BYTES = 24,
     UNIQUE_BYTES = 8,
     VIEW_BYTES = 10,
     INDEX_BYTES = 21,
     CHECK_BYTES = 21
 };
+
+/* Bytes of a tablet that is written, but for its edit and its facts. */
+enum { TABLET_WRITTEN_BYTES = 44 };
 
 /* Flags of a column, and all of them; of an index. */
 enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
