@@ -79,11 +79,11 @@ uint64_t vdbq_table_runs(vdbq *db, unsigned table)
     const struct catalogue *catalogue = schema_of(db);
     const struct table *found = table_at(db, table);
     uint64_t runs = 0;
+    size_t first;
 
     for (size_t i = 0; found && i < found->tablet_count; i++)
-        for (size_t k = 0; k < catalogue->run_count; k++)
-            runs += identity_equal(tablet_written(&found->tablets[i]),
-                                   catalogue->runs[k].tablet);
+        runs += catalogue_runs_of(catalogue, tablet_written(&found->tablets[i]),
+                                  &first);
     return runs;
 }
 

@@ -19,8 +19,6 @@ static bool copy_table(struct catalogue *copy, const struct table *from,
                        struct table *to);
 static void copy_state(const struct table *from, struct table *to);
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
-static void join_facts(struct column_facts *all,
-                       const struct column_facts *more);
 static int compare_names(const void *a, const void *b);
 
 struct catalogue *catalogue_hold(struct catalogue *catalogue)
@@ -42,6 +40,7 @@ void catalogue_release(struct catalogue *catalogue)
         sample_release(catalogue->tables[i].sample);
         tablets_release(catalogue->tables[i].held);
     }
+    shared_runs_release(catalogue->held_runs);
     names_release(catalogue->names);
     arena_finish(&catalogue->arena);
     memory_release(catalogue);
@@ -89,32 +88,6 @@ bool column_valid(const struct column *column)
            && column->scale == 0;
 }
 
-struct column_facts table_facts(const struct table *table, unsigned column)
-{
-    assert(column < table->column_count);
-    struct column_facts all = { .empty = true };
-
-    if (table->bounds != NULL)
-        return table->bounds[column];
-    for (size_t i = 0; i < table->tablet_count; i++)
-        join_facts(&all, &table->tablets[i].facts[column]);
-    return all;
-}
-
-bool table_facts_exact(const struct table *table, unsigned column)
-{
-    assert(column < table->column_count);
-    bool exact = table->bounds == NULL;
-
-    for (size_t i = 0; i < table->tablet_count && exact; i++) {
-        const struct edit *edit = table->tablets[i].edit;
-        exact = edit == NULL
-                || (edit->status == VDBQ_OK && edit->gone_count == 0
-                    && edit_column(edit, column) == NULL);
-    }
-    return exact;
-}
-
 /* An empty one with those names, which are held for it; NULL: no memory. */
 static struct catalogue *create(struct catalogue_names *names)
 {
@@ -135,75 +108,6 @@ struct catalogue *catalogue_create(void)
     return create(names_create());
 }
 
-static bool copy_runs(struct catalogue *copy, const struct catalogue *from)
-{
-    size_t size = from->run_count * sizeof *copy->runs;
-
-    copy->runs = arena_alloc(&copy->arena, size);
-    if (copy->runs == NULL)
-        return false;
-    if (size > 0)
-        memcpy(copy->runs, from->runs, size);
-    copy->run_count = from->run_count;
-    copy->runs_listed = from->runs_listed;
-    return true;
-}
-
-/* The order of runs: by tablet, then by columns. */
-static int compare_runs(const void *a, const void *b)
-{
-    const struct run_ref *left = a, *right = b;
-    const uint64_t x[2] = { left->tablet.origin, left->tablet.number };
-    const uint64_t y[2] = { right->tablet.origin, right->tablet.number };
-
-    for (int i = 0; i < 2; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    if (left->column_count != right->column_count)
-        return left->column_count < right->column_count ? -1 : 1;
-    return memcmp(left->columns, right->columns, sizeof left->columns);
-}
-
-void catalogue_set_runs(struct catalogue *catalogue, struct run_ref *runs,
-                        size_t count)
-{
-    if (count > 1)
-        qsort(runs, count, sizeof *runs, compare_runs);
-    catalogue->runs = runs;
-    catalogue->run_count = count;
-}
-
-const struct run_ref *catalogue_run(const struct catalogue *catalogue,
-                                    struct identity tablet,
-                                    const unsigned *columns, unsigned count)
-{
-    struct run_ref wanted = { .tablet = tablet, .column_count = count };
-
-    assert(count <= RUN_COLUMNS_MAX);
-    if (catalogue->run_count == 0)
-        return NULL;
-    memcpy(wanted.columns, columns, count * sizeof *columns);
-    return bsearch(&wanted, catalogue->runs, catalogue->run_count,
-                   sizeof wanted, compare_runs);
-}
-
-size_t catalogue_runs_before(const struct catalogue *catalogue,
-                             struct identity tablet)
-{
-    const struct run_ref wanted = { .tablet = tablet }; /* before all of it */
-    size_t low = 0, high = catalogue->run_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_runs(&catalogue->runs[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    assert(low == 0 || compare_runs(&catalogue->runs[low - 1], &wanted) < 0);
-    return low;
-}
-
 /* With room for more all names are copied, so that those of what is gone go, too. */
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
 {
@@ -218,8 +122,8 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
     copy->next_table_id = from->next_table_id;
     copy->tables =
         arena_alloc(&copy->arena, (count + room) * sizeof *copy->tables);
-    if (copy->tables == NULL || !catalogue_copy_names(copy, from, room)
-        || !copy_runs(copy, from))
+    catalogue_share_runs(copy, from);
+    if (copy->tables == NULL || !catalogue_copy_names(copy, from, room))
         goto release_copy;
     for (; copy->table_count < count; copy->table_count++) {
         const struct table *table = &from->tables[copy->table_count];
@@ -316,6 +220,7 @@ bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
     for (size_t i = 0; i < kept + count; i++)
         tablets_put(tablets, i,
                     i < kept ? &table->tablets[i] : &more[i - kept]);
+    tablets_join(tablets, table->held);
     table_take_tablets(table, tablets);
     table_count_rows(table);
     return true;
@@ -410,61 +315,21 @@ static void copy_state(const struct table *from, struct table *to)
     sample_hold(to->sample);
 }
 
-bool table_has_edits(const struct table *table)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < table->tablet_count && !any; i++)
-        any = table->tablets[i].edit != NULL;
-    return any;
-}
-
-struct tablet_ref tablet_base(const struct tablet_ref *tablet)
-{
-    struct tablet_ref base = *tablet;
-
-    if (tablet->edit == NULL)
-        return base;
-    base.identity = tablet->edit->base;
-    base.rows = tablet->edit->rows;
-    base.facts = NULL;
-    base.edit = NULL;
-    return base;
-}
-
-struct identity tablet_written(const struct tablet_ref *tablet)
-{
-    return tablet->edit != NULL ? tablet->edit->base : tablet->identity;
-}
-
-/* The table with this number, or NULL. */
+/* The table with this number, or NULL. Numbers ascend, as they were given. */
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
 {
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        if (catalogue->tables[i].id == id)
-            return &catalogue->tables[i];
-    return NULL;
-}
+    size_t low = 0, high = catalogue->table_count;
 
-/* Facts of two sets of values together. */
-static void join_facts(struct column_facts *all,
-                       const struct column_facts *more)
-{
-    uint64_t nulls = all->null_count + more->null_count;
-
-    if (all->empty) {
-        *all = *more;
-    } else if (!more->empty) {
-        if (more->minimum < all->minimum)
-            all->minimum = more->minimum;
-        if (more->maximum > all->maximum)
-            all->maximum = more->maximum;
-        if (more->minimum_real < all->minimum_real)
-            all->minimum_real = more->minimum_real;
-        if (more->maximum_real > all->maximum_real)
-            all->maximum_real = more->maximum_real;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (catalogue->tables[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    all->null_count = nulls;
+    return low < catalogue->table_count && catalogue->tables[low].id == id
+               ? &catalogue->tables[low]
+               : NULL;
 }
 
 /* For qsort(). */

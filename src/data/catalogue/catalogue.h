@@ -13,6 +13,7 @@
 
 #include "base/collation.h"
 #include "base/error.h"
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cl/tablet.h"
@@ -185,8 +186,11 @@ struct catalogue {
     size_t index_count; /* of `indexes` */
     struct index *indexes;
     size_t run_count;     /* of `runs` */
-    struct run_ref *runs; /* by tablet */
-    size_t runs_listed;   /* in the list that the file has, whatever became of
+    struct run_ref *runs; /* by tablet, in ... */
+    struct shared_runs
+        *held_runs;     /* ... what copies of the catalogue share; held.
+                                      NULL: there are none               */
+    size_t runs_listed; /* in the list that the file has, whatever became of
                            them */
     struct catalogue_names *names; /* held: of tables, views and indexes, which
                                       copies of the catalogue share       */
@@ -263,9 +267,15 @@ struct identity index_identity(const struct index *index,
 const struct run_ref *catalogue_run(const struct catalogue *catalogue,
                                     struct identity tablet,
                                     const unsigned *columns, unsigned count);
-/* How many of `runs` stand before those of a tablet, which stand side by side. */
-size_t catalogue_runs_before(const struct catalogue *catalogue,
-                             struct identity tablet);
+/* The same, likely one of the few from `*near` on, which then is behind it: for who asks
+ * for those of one tablet after the other, from 0 on. */
+const struct run_ref *catalogue_run_near(const struct catalogue *catalogue,
+                                         struct identity tablet,
+                                         const unsigned *columns,
+                                         unsigned count, size_t *near);
+/* How many of `runs` are a tablet's: they stand side by side, from `*first` on. */
+size_t catalogue_runs_of(const struct catalogue *catalogue,
+                         struct identity tablet, size_t *first);
 /* Number of the column of that name, or column_count: there is none. */
 unsigned table_column(const struct table *table, const char *name);
 
@@ -297,6 +307,11 @@ struct catalogue *catalogue_altered(const struct catalogue *catalogue,
 
 /* Facts of a column over all tablets of a table. */
 struct column_facts table_facts(const struct table *table, unsigned column);
+/* Those of each column over the TABLETS_TOGETHER tablets that begin at one, a multiple
+ * of that, or over as many as there are; NULL: nobody has put them together. */
+enum { TABLETS_TOGETHER = HOSTILE(2, 32) };
+const struct column_facts *table_facts_together(const struct table *table,
+                                                size_t tablet);
 /* Whether these are what a count of the values would give: bounds are not. */
 bool table_facts_exact(const struct table *table, unsigned column);
 /* Where a share of a table's rows, of TABLE_SHARE_ALL, ends and the next one begins:

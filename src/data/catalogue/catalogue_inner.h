@@ -23,10 +23,13 @@ void names_release(struct catalogue_names *names); /* accepts NULL */
 /* Tablets of a table, which catalogues that are copies of one another share. They do
  * not change once others see them. */
 struct tablets {
-    unsigned holders;         /* tablets_hold() and tablets_release()         */
-    unsigned columns;         /* facts of each tablet, which follow the last  */
-    size_t count;             /* of `refs`                                    */
-    struct tablet_ref refs[]; /* their edits are held                         */
+    unsigned holders; /* tablets_hold() and tablets_release()         */
+    unsigned columns; /* facts of each tablet, which follow the last  */
+    size_t count;     /* of `refs`                                    */
+    struct column_facts *together; /* behind the facts of tablets, those of each
+                                      TABLETS_TOGETHER of them: a look-up passes over
+                                      these at once. NULL: not yet       */
+    struct tablet_ref refs[];      /* their edits are held */
 };
 /* So many, which are to be put; without columns they have no facts. The caller holds
  * them; NULL: no memory. */
@@ -37,6 +40,9 @@ void tablets_release(struct tablets *tablets);
 /* Copies a tablet and its facts, and holds its edit. */
 void tablets_put(struct tablets *tablets, size_t i,
                  const struct tablet_ref *tablet);
+/* The facts of all are there: puts them together, but for what is known of those that
+ * are the same tablets as before. NULL: there were none. */
+void tablets_join(struct tablets *tablets, const struct tablets *before);
 /* Gives them to a table, which lets go those that it had; they are held no more. */
 void table_take_tablets(struct table *table, struct tablets *tablets);
 /* Gives a table copies of its tablets, which may be changed. False: no memory. */
@@ -84,9 +90,16 @@ bool copy_checks(struct arena *arena, const struct row_check *checks,
 bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
                       const struct tablet_ref *more, size_t count);
 
-/* Gives a catalogue runs, in its arena, which are put in order. */
-void catalogue_set_runs(struct catalogue *catalogue, struct run_ref *runs,
-                        size_t count);
+/* Gives a copy the runs of a catalogue, which they share until one gets others. */
+void catalogue_share_runs(struct catalogue *copy, const struct catalogue *from);
+void shared_runs_release(struct shared_runs *runs); /* accepts NULL */
+/* Gives a catalogue room for so many runs of its own, and none so far. False: no
+ * memory, and nothing changed. */
+bool catalogue_new_runs(struct catalogue *catalogue, size_t count);
+/* The same with copies of those that it has. */
+bool catalogue_own_runs(struct catalogue *catalogue);
+/* Puts its own runs in order. */
+void catalogue_sort_runs(struct catalogue *catalogue);
 
 /* Gives a table another sample, which it holds; NULL: none. */
 void catalogue_sample(struct catalogue *catalogue, uint32_t id,

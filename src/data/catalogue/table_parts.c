@@ -141,6 +141,7 @@ bool table_parts_join(struct table_parts *parts, const struct table *table,
     if (tablets == NULL)
         return false;
     put_tablets(parts, tablets, of_parts);
+    tablets_join(tablets, NULL);
     table_take_tablets(copy, tablets);
     table_count_rows(copy);
     parts->copy = copy;

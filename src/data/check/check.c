@@ -59,12 +59,10 @@ static enum vdbq_status check_runs_of(const struct check *check,
     const struct catalogue *catalogue = check->catalogue;
     const struct identity written =
         index_identity(tablet->of.index, tablet_written(tablet->tablet));
+    size_t first, count = catalogue_runs_of(catalogue, written, &first);
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = catalogue_runs_before(catalogue, written);
-         status == VDBQ_OK && i < catalogue->run_count
-         && identity_equal(catalogue->runs[i].tablet, written);
-         i++) {
+    for (size_t i = first; status == VDBQ_OK && i < first + count; i++) {
         const struct run_ref *run = &catalogue->runs[i];
         bool sound = true;
         status = check_run(tablet, run, &sound, check->error);

@@ -46,12 +46,15 @@ uint64_t run_list_add(const struct catalogue *catalogue, struct text *text)
 {
     uint64_t count = catalogue->run_count;
     size_t start;
+    char *to;
 
     if (count == 0)
         return 0;
     start = list_begin(text);
     text_add(text, (const char *)&count, sizeof count);
-    for (size_t i = 0; i < count; i++) {
+    to = text_room(text, count * sizeof(struct entry));
+    for (size_t i = 0; i < count && to != NULL;
+         i++, to += sizeof(struct entry)) {
         const struct run_ref *run = &catalogue->runs[i];
         struct entry entry = { .origin = run->tablet.origin,
                                .number = run->tablet.number,
@@ -62,7 +65,7 @@ uint64_t run_list_add(const struct catalogue *catalogue, struct text *text)
                                .checksum = run->checksum };
         for (unsigned k = 0; k < run->column_count; k++)
             entry.columns[k] = run->columns[k];
-        text_add(text, (const char *)&entry, sizeof entry);
+        memcpy(to, &entry, sizeof entry);
     }
     list_end(text, start);
     return FILE_RUNS;
@@ -83,14 +86,11 @@ static bool is_sound(const struct entry *entry, uint64_t end)
 static bool take(const struct file_head *head, const struct block *list,
                  uint64_t count, struct catalogue *catalogue)
 {
-    struct run_ref *runs = arena_alloc(&catalogue->arena, count * sizeof *runs);
-    size_t taken = 0;
-
-    if (runs == NULL)
+    if (!catalogue_new_runs(catalogue, count))
         return false;
     for (uint64_t i = 0; i < count; i++) {
         struct entry entry;
-        struct run_ref *run = &runs[taken];
+        struct run_ref *run = &catalogue->runs[catalogue->run_count];
         memcpy(&entry,
                (const char *)list->bytes + COUNT_BYTES + i * sizeof entry,
                sizeof entry);
@@ -104,9 +104,9 @@ static bool take(const struct file_head *head, const struct block *list,
                                  .checksum = entry.checksum };
         for (unsigned k = 0; k < entry.column_count; k++)
             run->columns[k] = entry.columns[k];
-        taken++;
+        catalogue->run_count++;
     }
-    catalogue_set_runs(catalogue, runs, taken);
+    catalogue_sort_runs(catalogue);
     return true;
 }
 

@@ -297,10 +297,12 @@ static void get_tablets(struct decoder *decoder, struct table *table)
     }
     if (decoder->failed)
         return;
-    if (decoder->bounds->places)
+    if (decoder->bounds->places) {
         table_number_rows(table);
-    else
-        table_count_rows(table);
+        return;
+    }
+    tablets_join(table->held, NULL);
+    table_count_rows(table);
 }
 
 /* ------------------------------------------------------ views, indexes -- */

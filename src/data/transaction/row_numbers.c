@@ -5,6 +5,8 @@
  */
 #include "data/transaction/row_numbers.h"
 
+#include <assert.h>
+
 struct row_numbers row_numbers_init(const struct row_changes *changes)
 {
     return (struct row_numbers){ .numbers = VECTOR_OF(
@@ -28,6 +30,26 @@ bool row_numbers_find(struct row_numbers *numbers,
         least = number + 1;
     }
     return true;
+}
+
+size_t row_numbers_without(const struct row_numbers *numbers,
+                           const struct table *table, size_t tablet)
+{
+    const uint64_t *all = numbers->numbers.items;
+    size_t low = tablet, high = table->tablet_count;
+
+    assert(tablet <= table->tablet_count);
+    if (numbers->found == numbers->numbers.count)
+        return high - tablet;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tablet_ref *ref = &table->tablets[middle];
+        if (ref->row_first + ref->rows <= all[numbers->found])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - tablet;
 }
 
 size_t row_numbers_place(const struct row_numbers *numbers, uint64_t number,

@@ -22,6 +22,11 @@ struct row_numbers row_numbers_init(const struct row_changes *changes);
 bool row_numbers_find(struct row_numbers *numbers,
                       const struct tablet_ref *tablet, struct vector *places);
 
+/* How many of a table's tablets from one on, side by side, hold none of the next
+ * rows. */
+size_t row_numbers_without(const struct row_numbers *numbers,
+                           const struct table *table, size_t tablet);
+
 /* How many of the rows come before a row; `*found`: it is one. */
 size_t row_numbers_place(const struct row_numbers *numbers, uint64_t number,
                          bool *found);

@@ -34,6 +34,8 @@ struct changing {
 };
 
 static enum vdbq_status check_values(struct changing *changing);
+static enum vdbq_status keep(struct changing *changing,
+                             const struct tablet_ref *tablets, size_t count);
 static enum vdbq_status change_tablet(struct changing *changing,
                                       const struct tablet_ref *tablet);
 static enum vdbq_status end_run(struct changing *changing);
@@ -73,14 +75,35 @@ static enum vdbq_status start(struct changing *changing)
     return VDBQ_OK;
 }
 
+/* How many tablets from one on stay as they are. */
+static size_t count_kept(const struct changing *changing, size_t tablet)
+{
+    const struct table *table = changing->table;
+    size_t end = tablet;
+
+    if (changing->changes != NULL)
+        return row_numbers_without(&changing->numbers, table, tablet);
+    while (end < table->tablet_count && table->tablets[end].edit == NULL)
+        end++;
+    return end - tablet;
+}
+
 /* All tablets, in their order. */
 static enum vdbq_status change_tablets(struct changing *changing)
 {
     const struct table *table = changing->table;
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++)
-        status = change_tablet(changing, &table->tablets[i]);
+    for (size_t i = 0, count; i < table->tablet_count && status == VDBQ_OK;
+         i += count) {
+        count = count_kept(changing, i);
+        if (count > 0) {
+            status = keep(changing, &table->tablets[i], count);
+        } else {
+            status = change_tablet(changing, &table->tablets[i]);
+            count = 1;
+        }
+    }
     if (status == VDBQ_OK)
         status = end_run(changing);
     if (status == VDBQ_OK && changing->changes != NULL
@@ -368,13 +391,13 @@ static enum vdbq_status edit(struct changing *changing,
     }
 }
 
-/* A tablet stays as it is. */
+/* Tablets stay as they are. */
 static enum vdbq_status keep(struct changing *changing,
-                             const struct tablet_ref *tablet)
+                             const struct tablet_ref *tablets, size_t count)
 {
     enum vdbq_status status = end_run(changing);
 
-    if (status == VDBQ_OK && !vector_append(&changing->tablets, tablet, 1))
+    if (status == VDBQ_OK && !vector_append(&changing->tablets, tablets, count))
         status = error_no_memory(changing->error);
     return status;
 }
@@ -386,13 +409,12 @@ static enum vdbq_status change_tablet(struct changing *changing,
     const struct row_changes *changes = changing->changes;
     enum vdbq_status status = VDBQ_OK;
 
-    if (changes == NULL && tablet->edit != NULL)
+    if (changes == NULL) /* it has an edit */
         return write_anew(changing, tablet, &places);
-    if (changes != NULL
-        && !row_numbers_find(&changing->numbers, tablet, &places))
+    if (!row_numbers_find(&changing->numbers, tablet, &places))
         status = error_no_memory(changing->error);
     else if (places.count == 0)
-        status = keep(changing, tablet);
+        status = keep(changing, tablet, 1);
     else if (changes->column_count > 0 || places.count < tablet->rows)
         status = edit(changing, tablet, &places); /* else all of it goes */
     vector_finish(&places);

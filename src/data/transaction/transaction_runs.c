@@ -29,6 +29,13 @@ struct job {
     struct error error;        /* status OK: none                   */
 };
 
+/* The runs that the draft's tablets are to have. */
+struct wanted_runs {
+    bool *kept;         /* of each run of the draft whether it is one */
+    size_t kept_count;  /* of these                                   */
+    struct vector jobs; /* struct job: others                         */
+};
+
 /* Jobs that are worked on at the same time. */
 struct jobs {
     struct database *database;
@@ -111,39 +118,49 @@ static bool add_job(const struct kept_order *order,
     return vector_append(jobs, &job, 1);
 }
 
-/* Adds the runs of an order: those that there are to `kept`, others to `jobs`.
- * False: no memory. */
+/* Adds the runs of an order: those that there are to the kept ones. False: no
+ * memory. */
 static bool add_runs(const struct catalogue *catalogue,
                      const struct kept_order *order, uint32_t rows_min,
-                     struct vector *kept, struct vector *jobs)
+                     struct wanted_runs *wanted)
 {
+    const struct table *table = order->table;
+    size_t near = 0;
     bool room = true;
 
-    for (size_t i = 0; i < order->table->tablet_count && room; i++) {
-        const struct tablet_ref tablet = tablet_base(&order->table->tablets[i]);
+    for (size_t i = 0; i < table->tablet_count && room; i++) {
+        const struct tablet_ref *tablet = &table->tablets[i];
+        const struct edit *edit = tablet->edit;
         const struct run_ref *found;
-        if (tablet.rows < rows_min)
+        if ((edit != NULL ? edit->rows : tablet->rows) < rows_min)
             continue;
-        found = catalogue_run(catalogue,
-                              index_identity(order->index, tablet.identity),
-                              order->columns, order->count);
-        room = found != NULL ? vector_append(kept, found, 1)
-                             : add_job(order, &tablet, jobs);
+        found = catalogue_run_near(
+            catalogue, index_identity(order->index, tablet_written(tablet)),
+            order->columns, order->count, &near);
+        if (found == NULL) {
+            const struct tablet_ref base = tablet_base(tablet);
+            room = add_job(order, &base, &wanted->jobs);
+        } else if (!wanted->kept[found - catalogue->runs]) {
+            wanted->kept[found - catalogue->runs] = true;
+            wanted->kept_count++;
+        }
     }
     return room;
 }
 
 static bool find_runs(const struct transaction *transaction,
-                      struct vector *kept, struct vector *jobs)
+                      struct wanted_runs *wanted)
 {
     const struct catalogue *catalogue = transaction->draft;
     uint32_t full = database_tablet_rows(transaction->writer.database);
     uint32_t rows_min = full < RUN_ROWS_MIN ? full : RUN_ROWS_MIN;
     struct vector orders = VECTOR(struct kept_order);
-    bool room = list_orders(catalogue, &orders);
+    bool room;
 
+    wanted->kept = memory_zeroed(catalogue->run_count + 1, sizeof(bool));
+    room = wanted->kept != NULL && list_orders(catalogue, &orders);
     for (size_t i = 0; i < orders.count && room; i++)
-        room = add_runs(catalogue, vector_at(&orders, i), rows_min, kept, jobs);
+        room = add_runs(catalogue, vector_at(&orders, i), rows_min, wanted);
     vector_finish(&orders);
     return room;
 }
@@ -198,8 +215,10 @@ enum vdbq_status transaction_reindex(struct transaction *transaction,
                              name);
     }
     next = transaction_next(transaction, 0);
-    if (next == NULL)
+    if (next == NULL || !catalogue_own_runs(next)) {
+        catalogue_release(next);
         return error_no_memory(error);
+    }
     for (size_t i = 0; i < next->run_count; i++)
         if (!is_of(next, table, &next->runs[i]))
             next->runs[kept++] = next->runs[i];
@@ -267,8 +286,7 @@ static enum vdbq_status put(struct transaction *transaction, struct job *job,
 
 /* As many at a time as there are cores. */
 static enum vdbq_status make_all(struct transaction *transaction,
-                                 struct vector *jobs, struct vector *kept,
-                                 struct error *error)
+                                 struct vector *jobs, struct error *error)
 {
     struct database *database = transaction->writer.database;
     bool several = jobs->count > 1 && database_reads_anywhere(database);
@@ -288,8 +306,6 @@ static enum vdbq_status make_all(struct transaction *transaction,
             if (status == VDBQ_OK)
                 status = put(transaction, &items[i], error);
             block_destroy(&items[i].block);
-            if (status == VDBQ_OK && !vector_append(kept, &items[i].ref, 1))
-                status = error_no_memory(error);
         }
         if (status == VDBQ_OK)
             status = stop_pause(error);
@@ -301,22 +317,26 @@ static enum vdbq_status make_all(struct transaction *transaction,
 
 /* The draft gets these runs and no others. */
 static enum vdbq_status take(struct transaction *transaction,
-                             const struct vector *kept, struct error *error)
+                             const struct wanted_runs *wanted,
+                             struct error *error)
 {
+    const struct catalogue *draft = transaction->draft;
     struct catalogue *next = transaction_next(transaction, 0);
-    struct run_ref *runs;
+    const struct job *jobs = wanted->jobs.items;
 
-    if (next == NULL)
-        return error_no_memory(error);
-    runs = arena_alloc(&next->arena, (kept->count + 1) * sizeof *runs);
-    if (runs == NULL) {
+    if (next == NULL
+        || !catalogue_new_runs(next, wanted->kept_count + wanted->jobs.count)) {
         catalogue_release(next);
         return error_no_memory(error);
     }
-    if (kept->count > 0)
-        memcpy(runs, kept->items, kept->count * sizeof *runs);
-    catalogue_set_runs(next, runs, kept->count);
-    next->runs_listed = kept->count;
+    for (size_t i = 0; i < draft->run_count; i++)
+        if (wanted->kept[i])
+            next->runs[next->run_count++] = draft->runs[i];
+    for (size_t i = 0; i < wanted->jobs.count; i++)
+        next->runs[next->run_count++] = jobs[i].ref;
+    if (wanted->jobs.count > 0)
+        catalogue_sort_runs(next);
+    next->runs_listed = next->run_count;
     transaction_take(transaction, next);
     return VDBQ_OK;
 }
@@ -325,19 +345,18 @@ enum vdbq_status transaction_write_runs(struct transaction *transaction,
                                         struct error *error)
 {
     const struct catalogue *draft = transaction->draft;
-    struct vector kept = VECTOR(struct run_ref);
-    struct vector jobs = VECTOR(struct job);
+    struct wanted_runs wanted = { .jobs = VECTOR(struct job) };
     enum vdbq_status status = VDBQ_OK;
 
-    if (!find_runs(transaction, &kept, &jobs))
+    if (!find_runs(transaction, &wanted))
         status = error_no_memory(error);
     if (status == VDBQ_OK)
-        status = make_all(transaction, &jobs, &kept, error);
+        status = make_all(transaction, &wanted.jobs, error);
     if (status == VDBQ_OK
-        && (jobs.count > 0 || kept.count != draft->run_count
-            || kept.count != draft->runs_listed))
-        status = take(transaction, &kept, error);
-    vector_finish(&jobs);
-    vector_finish(&kept);
+        && (wanted.jobs.count > 0 || wanted.kept_count != draft->run_count
+            || draft->run_count != draft->runs_listed))
+        status = take(transaction, &wanted, error);
+    vector_finish(&wanted.jobs);
+    memory_release(wanted.kept);
     return status;
 }

@@ -99,6 +99,18 @@ static bool list_pieces(const struct catalogue *catalogue,
 
 /* --------------------------------------------------------------- moving -- */
 
+/* Has the runs of a tablet belong to what it is from now on. They stand where they do
+ * in the draft, whose runs are in order. */
+static void rename_runs(const struct round *round, struct identity before,
+                        struct identity tablet)
+{
+    size_t first,
+        count = catalogue_runs_of(round->transaction->draft, before, &first);
+
+    for (size_t i = first; i < first + count; i++)
+        round->next->runs[i].tablet = tablet;
+}
+
 /* Copies a tablet, whose checksum is right, and has the next catalogue lead
  * to the copy: another tablet, whose place is its own (file rule 12). */
 static enum vdbq_status move_tablet(struct round *round, struct table *table,
@@ -125,9 +137,7 @@ static enum vdbq_status move_tablet(struct round *round, struct table *table,
         return status;
     tablet->offset = to;
     tablet->identity = identity_give(&writer->identities);
-    for (size_t i = 0; i < round->next->run_count; i++)
-        if (identity_equal(round->next->runs[i].tablet, before))
-            round->next->runs[i].tablet = tablet->identity;
+    rename_runs(round, before, tablet->identity);
     return VDBQ_OK;
 }
 
@@ -273,17 +283,18 @@ static uint64_t wanted_gap(const struct round *round)
     return gaps > largest ? gaps : largest;
 }
 
-/* The next state, whose tablets have places of their own. NULL: no memory. */
+/* The next state, whose tablets and runs have places of their own. NULL: no memory. */
 static struct catalogue *next_state(const struct transaction *transaction)
 {
     struct catalogue *next = transaction_next(transaction, 0);
+    bool owns = next != NULL && catalogue_own_runs(next);
 
-    for (size_t i = 0; next != NULL && i < next->table_count; i++)
-        if (!table_own_tablets(&next->tables[i])) {
-            catalogue_release(next);
-            return NULL;
-        }
-    return next;
+    for (size_t i = 0; owns && i < next->table_count; i++)
+        owns = table_own_tablets(&next->tables[i]);
+    if (owns)
+        return next;
+    catalogue_release(next);
+    return NULL;
 }
 
 /* Moves what can be moved in one commit. */
@@ -301,7 +312,7 @@ static enum vdbq_status move_some(struct round *round, struct error *error)
         status = move_up(round, size, error);
     for (size_t i = 0; i < round->next->table_count; i++)
         table_count_rows(&round->next->tables[i]);
-    catalogue_set_runs(round->next, round->next->runs, round->next->run_count);
+    catalogue_sort_runs(round->next);
     return status;
 }
 

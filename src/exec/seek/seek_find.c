@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
@@ -33,6 +34,9 @@ _Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");
 enum {
     LIST_FEW = 64, /* to look through all values for more than these takes
                             longer than to make a run                        */
+    RUN_SMALL =
+        HOSTILE(1 << 11, 1 << 15), /* bytes of a run in the file: to read all of
+                                      it takes hardly longer than a page */
     JOBS_FEW = 16, /* for which there is room at first, and which is kept */
     LONG_WORK = 1 << 12, /* values to look up, or rows to look at, that are
                             worth waking a thread                            */
@@ -132,9 +136,9 @@ static void find_in_file(const struct seek_work *work, struct seek_job *job)
         return;
     job->file =
         catalogue_run(catalogue, job->keys.identity, want.columns, want.count);
-    job->whole =
-        job->file != NULL
-        && (wants_many(work) || run_cache_pays(work->place.runs, &want, true));
+    job->whole = job->file != NULL
+                 && (wants_many(work) || job->file->size_bytes <= RUN_SMALL
+                     || run_cache_pays(work->place.runs, &want, true));
 }
 
 /* What is looked for in a job's tablet, or in the base of its edit: whose ends are
@@ -532,28 +536,52 @@ static bool add_job(struct seek_work *work, const struct tablet_ref *ref,
     return true;
 }
 
+/* How many tablets from one on have no row that is looked for, by what is known of
+ * several together. */
+static size_t count_passed(const struct seek_terms *terms, size_t tablet)
+{
+    const struct column_facts *facts =
+        tablet % TABLETS_TOGETHER == 0
+            ? table_facts_together(terms->table, tablet)
+            : NULL;
+    const struct tablet_ref all = { .facts = (struct column_facts *)facts };
+
+    return facts != NULL && seek_terms_pass(terms, &all) ? TABLETS_TOGETHER : 0;
+}
+
+/* Adds the job of a tablet that can have rows; `wanted`: NULL, or whether it can by
+ * what is known of all. */
+static enum vdbq_status list_job(struct seek_work *work, size_t tablet,
+                                 const bool *wanted, struct error *error)
+{
+    const struct tablet_ref *ref = &work->terms.table->tablets[tablet];
+    enum vdbq_status status;
+    bool lacks;
+
+    if (seek_terms_pass(&work->terms, ref)
+        || (wanted != NULL && !wanted[tablet]))
+        return VDBQ_OK;
+    status = edit_check(ref->edit, error);
+    lacks = seek_sieve_lacks(work, ref);
+    if (status != VDBQ_OK
+        || (lacks && !seek_edited_any(&work->terms, ref->edit)))
+        return status;
+    return add_job(work, ref, lacks) ? VDBQ_OK : error_no_memory(error);
+}
+
 /* The tablets that can have rows. */
 static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
 {
-    const struct table *table = work->terms.table;
+    const size_t count = work->terms.table->tablet_count;
     bool *wanted;
     enum vdbq_status status = seek_ends_tablets(&work->terms, &wanted, error);
 
     work->asked = seek_sieve_ask(work);
-
-    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
-        const struct tablet_ref *ref = &table->tablets[i];
-        bool lacks;
-        if (seek_terms_pass(&work->terms, ref)
-            || (wanted != NULL && !wanted[i]))
-            continue;
-        status = edit_check(ref->edit, error);
-        lacks = seek_sieve_lacks(work, ref);
-        if (status != VDBQ_OK
-            || (lacks && !seek_edited_any(&work->terms, ref->edit)))
-            continue;
-        if (!add_job(work, ref, lacks))
-            status = error_no_memory(error);
+    for (size_t i = 0, passed; i < count && status == VDBQ_OK;
+         i += passed > 0 ? passed : 1) {
+        passed = count_passed(&work->terms, i);
+        if (passed == 0)
+            status = list_job(work, i, wanted, error);
     }
     memory_release(wanted);
     return status;

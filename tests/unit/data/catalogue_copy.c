@@ -158,13 +158,117 @@ static void test_tablets(void **state)
     catalogue_release(third);
 }
 
+/* ------------------------------------------------------------ many tablets -- */
+
+enum { MANY = 3 * TABLETS_TOGETHER + 1 };
+
+/* So many tablets, each with its own name and facts. */
+static void fill(struct tablet_ref *tablets, struct column_facts (*facts)[2],
+                 size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = (int64_t)(i * 37 % 101);
+        facts[i][0] = (struct column_facts){ .minimum = value - 5,
+                                             .maximum = value,
+                                             .null_count = i % 3 };
+        facts[i][1] = (struct column_facts){ .empty = i % 2 == 0 };
+        tablets[i] = (struct tablet_ref){ .identity = { 1, i },
+                                          .rows = 10,
+                                          .facts = facts[i] };
+    }
+}
+
+/* Compares facts that are known of several tablets with those of each. */
+static void check_together(const struct table *table)
+{
+    for (size_t i = 0; i < table->tablet_count; i += TABLETS_TOGETHER) {
+        const struct column_facts *together = table_facts_together(table, i);
+        int64_t least = INT64_MAX, greatest = INT64_MIN;
+        uint64_t nulls = 0;
+        for (size_t k = i; k < i + TABLETS_TOGETHER && k < table->tablet_count;
+             k++) {
+            const struct column_facts *facts = &table->tablets[k].facts[0];
+            least = facts->minimum < least ? facts->minimum : least;
+            greatest = facts->maximum > greatest ? facts->maximum : greatest;
+            nulls += facts->null_count;
+        }
+        assert_non_null(together);
+        assert_int_equal(together[0].minimum, least);
+        assert_int_equal(together[0].maximum, greatest);
+        assert_int_equal(together[0].null_count, nulls);
+    }
+}
+
+/* What is known of several tablets follows each change of one of them, at the end
+ * and before it. */
+static void test_together(void **state)
+{
+    struct column_facts facts[MANY][2];
+    struct tablet_ref tablets[MANY];
+    struct catalogue *catalogue = make();
+    const struct table *table = &catalogue->tables[0];
+
+    (void)state;
+    fill(tablets, facts, MANY);
+    assert_true(catalogue_extend(catalogue, 0, 0, tablets, MANY - 1));
+    check_together(table);
+    assert_true(
+        catalogue_extend(catalogue, 0, MANY - 1, &tablets[MANY - 1], 1));
+    check_together(table);
+    facts[TABLETS_TOGETHER][0].minimum = -1000;
+    tablets[TABLETS_TOGETHER].identity.origin = 2;
+    assert_true(catalogue_extend(catalogue, 0, 0, tablets, MANY));
+    check_together(table);
+    assert_int_equal(table_facts(table, 0).minimum, -1000);
+    assert_true(catalogue_extend(catalogue, 0, 0, &tablets[1], MANY - 1));
+    check_together(table);
+    catalogue_release(catalogue);
+}
+
+/* Runs of the tablets, which copies share until one has its own. */
+static void test_runs(void **state)
+{
+    struct catalogue *first = make(), *second;
+    size_t at, near = 0;
+
+    (void)state;
+    assert_true(catalogue_new_runs(first, MANY));
+    for (size_t i = 0; i < MANY; i++)
+        first->runs[first->run_count++] =
+            (struct run_ref){ .tablet = { 1, (MANY - 1 - i) / 2 },
+                              .column_count = 1,
+                              .columns = { i % 2 } };
+    catalogue_sort_runs(first);
+    second = copy(first, 0);
+    assert_ptr_equal(second->runs, first->runs);
+    assert_true(catalogue_own_runs(second));
+    second->runs[0].tablet.origin = 0;
+    assert_int_equal(first->runs[0].tablet.origin, 1);
+    catalogue_release(second);
+    assert_int_equal(catalogue_runs_of(first, (struct identity){ 1, 1 }, &at),
+                     2);
+    assert_int_equal(at, 2);
+    assert_int_equal(
+        catalogue_runs_of(first, (struct identity){ 1, MANY }, &at), 0);
+    for (uint64_t i = MANY / 2; i-- > 0;) /* the other way round */
+        for (unsigned column = 0; column < 2; column++) {
+            const struct run_ref *run = catalogue_run_near(
+                first, (struct identity){ 1, i }, &column, 1, &near);
+            assert_non_null(run);
+            assert_int_equal(run->tablet.number, i);
+            assert_int_equal(run->columns[0], column);
+        }
+    assert_null(catalogue_run_near(first, (struct identity){ 2, 0 },
+                                   (unsigned[]){ 0 }, 1, &near));
+    catalogue_release(first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_removed),
-        cmocka_unit_test(test_tablets),
+        cmocka_unit_test(test_shared),   cmocka_unit_test(test_room),
+        cmocka_unit_test(test_removed),  cmocka_unit_test(test_tablets),
+        cmocka_unit_test(test_together), cmocka_unit_test(test_runs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
