@@ -15,13 +15,19 @@
 /* Numbers are stored as the machine has them: little-endian. */
 static void put_32(struct text *text, uint32_t value)
 {
-    text_add(text, (const char *)&value, sizeof value);
+    char *to = text_room(text, sizeof value);
+
+    if (to != NULL)
+        memcpy(to, &value, sizeof value);
 }
 
 /* As put_32(). */
 static void put_64(struct text *text, uint64_t value)
 {
-    text_add(text, (const char *)&value, sizeof value);
+    char *to = text_room(text, sizeof value);
+
+    if (to != NULL)
+        memcpy(to, &value, sizeof value);
 }
 
 /* The length, then the bytes. */

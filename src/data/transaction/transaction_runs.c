@@ -86,20 +86,39 @@ static bool add_rules(const struct catalogue *catalogue,
     return added;
 }
 
-/* All orders: those of rules, and of indexes. */
-static bool list_orders(const struct catalogue *catalogue,
+/* Rows of a tablet as it was written: that many its runs are of. */
+static uint32_t written_rows(const struct tablet_ref *tablet)
+{
+    return tablet->edit != NULL ? tablet->edit->rows : tablet->rows;
+}
+
+/* Whether some tablet of a table has so many rows. */
+static bool is_large(const struct table *table, uint32_t rows_min)
+{
+    bool large = false;
+
+    for (size_t i = 0; i < table->tablet_count && !large; i++)
+        large = written_rows(&table->tablets[i]) >= rows_min;
+    return large;
+}
+
+/* All orders, those of rules and of indexes, of tables that have runs: most of many
+ * tables are small. */
+static bool list_orders(const struct catalogue *catalogue, uint32_t rows_min,
                         struct vector *orders)
 {
     bool added = true;
 
     for (size_t i = 0; i < catalogue->table_count && added; i++)
-        added = add_rules(catalogue, &catalogue->tables[i], orders);
+        if (is_large(&catalogue->tables[i], rows_min))
+            added = add_rules(catalogue, &catalogue->tables[i], orders);
     for (size_t i = 0; i < catalogue->index_count && added; i++) {
         const struct index *index = &catalogue->indexes[i];
-        added =
-            add_order(orders, catalogue_table_id(catalogue, index->table_id),
-                      index->keys != NULL ? index : NULL, index->columns,
-                      index->column_count);
+        const struct table *table =
+            catalogue_table_id(catalogue, index->table_id);
+        if (is_large(table, rows_min))
+            added = add_order(orders, table, index->keys != NULL ? index : NULL,
+                              index->columns, index->column_count);
     }
     return added;
 }
@@ -130,9 +149,8 @@ static bool add_runs(const struct catalogue *catalogue,
 
     for (size_t i = 0; i < table->tablet_count && room; i++) {
         const struct tablet_ref *tablet = &table->tablets[i];
-        const struct edit *edit = tablet->edit;
         const struct run_ref *found;
-        if ((edit != NULL ? edit->rows : tablet->rows) < rows_min)
+        if (written_rows(tablet) < rows_min)
             continue;
         found = catalogue_run_near(
             catalogue, index_identity(order->index, tablet_written(tablet)),
@@ -158,7 +176,7 @@ static bool find_runs(const struct transaction *transaction,
     bool room;
 
     wanted->kept = memory_zeroed(catalogue->run_count + 1, sizeof(bool));
-    room = wanted->kept != NULL && list_orders(catalogue, &orders);
+    room = wanted->kept != NULL && list_orders(catalogue, rows_min, &orders);
     for (size_t i = 0; i < orders.count && room; i++)
         room = add_runs(catalogue, vector_at(&orders, i), rows_min, wanted);
     vector_finish(&orders);
