@@ -164,15 +164,20 @@ struct launch_key {
  * so many at least: no more rows may come to a copy than these have room for. */
 #define LAUNCH_LOW_BITS 16
 #define LAUNCH_COPY_ROWS (1u << (32 - LAUNCH_LOW_BITS))
+/* In front of the tables that items add to, each for itself: an u32, how many they
+ * are, and for each an u32 of flags. An item takes one that nobody has, and leaves it
+ * used: what is in one that was not, nobody knows. */
+#define TABLE_TAKEN 1
+#define TABLE_USED 2
 /* Operand d of the opcodes that add to groups. */
 #define ADD_ONLY_GROUP 1 /* there are no keys */
 #define ADD_LEAST 2      /* Best keeps the least value */
 
 struct launch_head {
     struct launch_key keys[LAUNCH_KEYS];
-    u64 tables;         /* of groups, one a group of one item: offset in the
-                           result buffer                              */
-    u64 number;         /* of the first row: of groups of several items  */
+    u64 tables;         /* of groups: offset in the result buffer, which has
+                           nothing else then                          */
+    u64 number;         /* of the first row, where rows are added to groups */
     u32 table_bytes;    /* of one with its copies, or of groups of several
                            items: without; 0: there is none            */
     u32 table_copies;   /* a power of two                             */

@@ -313,7 +313,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
     u32 step = group * launch->steps_per_item;
     m->place = step * VDBQ_TILE;
-    table_begin(m, group);
+    table_begin(m);
     run_constants(m, first, end);
     for (u32 i = 0; i < launch->steps_per_item; i++) {
         if (step + i >= launch->steps)
@@ -323,6 +323,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
         step_begin(m, launch, first);
         run_step(m, first, end);
     }
+    table_end(m);
 }
 
 #endif

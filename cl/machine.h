@@ -55,6 +55,9 @@
 #define CONSTANT static const
 #define UNROLL_4
 #define popcount __builtin_popcount
+#define atomic_or(to, bits) __atomic_fetch_or(to, bits, __ATOMIC_ACQ_REL)
+#define atomic_xchg(to, value) __atomic_exchange_n(to, value, __ATOMIC_ACQ_REL)
+#define mem_fence(flags) /* the two above order what is around them */
 #endif
 
 VDBQ_ASSERT_LAYOUT(axes, VDBQ_AXES <= VDBQ_AXES_MAX);
@@ -115,6 +118,7 @@ struct machine {
     i32 pc[VDBQ_TILE];    /* of each row, or NOWHERE                     */
 #if VDBQ_GROUP == 1
     GLOBAL u8 *table;     /* of groups: the item's; 0: the launch has none */
+    u32 table_number;     /* ... among those of the launch                */
     u32 slot[VDBQ_TILE];  /* of each row: bytes to its group's record    */
     u32 kept[VDBQ_TILE + 8]; /* rows of the tile, in their order: the live ones,
                              if `listed`                                 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows are added to groups, in the shape of a CPU: an item has a table of its
- * own in the result memory, and nothing is atomic. What a record has is said in
- * cl/group.h; the halves of a sum of 64-bit integers are kept apart, so that
- * nothing is carried.
+ * Rows are added to groups, in the shape of a CPU: an item takes one of the tables
+ * in the result memory, has it alone until it ends, and nothing that it adds is
+ * atomic. What a record has is said in cl/group.h; the halves of a sum of 64-bit
+ * integers are kept apart, so that nothing is carried.
  *
  * The table has a record for each code that the keys can have, and some copies
  * of all of these: neighbouring rows are added to different ones, so that no
@@ -19,18 +19,42 @@
     if (m->table == 0)                                                       \
         return;
 
-/* Gives an item its table, which is empty. */
-static void table_begin(struct machine *m, u32 group)
+/* The flags of table i. */
+static volatile GLOBAL u32 *table_flags(struct machine *m, u32 i)
 {
-    GLOBAL u64 *table =
-        (GLOBAL u64 *)(m->result + LAUNCH->tables +
-                       (u64)group * LAUNCH->table_bytes);
+    return (volatile GLOBAL u32 *)m->result + 1 + i;
+}
+
+/* Gives an item a table that nobody has. There are as many as cores: where all are
+ * taken one comes free soon. */
+static void table_begin(struct machine *m)
+{
+    const u32 bytes = LAUNCH->table_bytes;
+    u32 i = 0, flags;
     m->table = 0;
-    if (LAUNCH->table_bytes == 0)
+    if (bytes == 0)
         return;
-    for (u32 i = 0, words = LAUNCH->table_bytes / 8; i < words; i++)
-        table[i] = 0;
-    m->table = (GLOBAL u8 *)table;
+    const u32 count = *(GLOBAL const u32 *)m->result;
+    for (;;) {
+        flags = atomic_or(table_flags(m, i), TABLE_TAKEN);
+        if ((flags & TABLE_TAKEN) == 0)
+            break;
+        i = i + 1 < count ? i + 1 : 0;
+    }
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    m->table = m->result + LAUNCH->tables + (u64)i * bytes;
+    m->table_number = i;
+    for (u32 w = 0; w < bytes / 8 && flags == 0; w++)
+        ((GLOBAL u64 *)m->table)[w] = 0;
+}
+
+/* Leaves the table to others. */
+static void table_end(struct machine *m)
+{
+    if (m->table == 0)
+        return;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    atomic_xchg(table_flags(m, m->table_number), TABLE_USED);
 }
 
 /* Rows of a tile for each that is not live where the live ones are listed: those
@@ -195,7 +219,7 @@ static void add_apart(GLOBAL struct sum *at, f64 value)
     *at = sum;
 }
 
-/* Adds a value. An item adds no more than SUM_DIGITS_MAX. */
+/* Adds a value. No more than SUM_DIGITS_MAX come before the host takes the table. */
 static void add_real(GLOBAL struct sum *sum, f64 value)
 {
     u64 digits[3];
@@ -325,19 +349,27 @@ static u32 first_live(const struct machine *m, i32 k)
     return t;
 }
 
-/* Counts the rows, and notes the first ones of groups: numbers grow. */
+/* Notes that a row of a group has that number. */
+static inline void note_first(GLOBAL u64 *record, u64 number)
+{
+    if (record[0] < ~number)
+        record[0] = ~number;
+}
+
+/* Counts the rows, and notes the first ones of groups. */
 OP(GROUPED)
 {
     UNUSED(a), NO_B, NO_C;
     IF_GROUPED
-    const u64 first = (u64)m->step * VDBQ_TILE;
+    const u64 first = LAUNCH->number + (u64)m->step * VDBQ_TILE;
     const u64 count = (u64)live_rows(m, k);
     if (d & ADD_ONLY_GROUP) {
         GLOBAL u64 *record = ONLY_RECORD(0);
-        if (record[1] == 0 && count > 0)
-            record[0] = ~(first + first_live(m, k));
+        if (count > 0)
+            note_first(record, first + first_live(m, k));
         record[1] += count;
     } else
         EACH_ROW(GLOBAL u64 *record = RECORD(0);
-                 if (record[1]++ == 0) record[0] = ~(first + (u64)t))
+                 record[1]++;
+                 note_first(record, first + (u64)t))
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups that the machine made: tables of its items are merged into one, which
- * has a record for each code of the keys.
+ * Groups that the machine made: the tables of its items are merged into one, which
+ * has a record for each code of the keys. Threads share out the codes.
  */
 #include "exec/group/machine_group.h"
 
@@ -13,11 +13,14 @@
 #include "exec/device_group/device_group_inner.h"
 #include "exec/group/group_apart.h"
 #include "cl/order.h"
+#include "cl/tablet.h"
 #include "program/steps/group_sink.h"
 
 enum {
-    TABLE_MOST = 1 << 17,   /* bytes: an item's table stays in its core's second
-                              cache */
+    TABLE_MOST = 1 << 20,   /* bytes: an item's table stays in its core's second
+                              cache, or nearly */
+    TABLE_SMALL = 1 << 17,  /* a larger one must be worth it:            */
+    SLOT_ROWS = 8,          /* rows for each of its slots                 */
     COPIES_BYTES = 1 << 14, /* of all copies: in the first, with the rows */
     COPIES_MAX = 8,         /* more than eight win nothing                   */
     RECORDS_MIN = 512       /* more than these are merged by several threads */
@@ -28,18 +31,19 @@ struct machine_group {
     struct device_group_shape shape;
     const struct step_group *step;
     unsigned threads;
-    uint64_t numbers; /* of rows that came so far */
-    uint8_t *merged;  /* of each thread: a struct group_out and a record for
-                         each slot */
+    unsigned kept[GROUP_SINK_AGGREGATES_MAX]; /* aggregates with states of their
+                                                 own, by number ...          */
+    unsigned kept_count;                      /* ... and how many these are  */
+    uint8_t *merged; /* a struct group_out and a record for each slot */
 };
 
-/* Tables of a launch on their way to the threads'. */
+/* Tables on their way to the merged one. */
 struct taking {
     struct machine_group *group;
-    const u8 *items; /* the first table */
-    unsigned count;  /* of them         */
+    u8 *const *table;
+    unsigned count; /* of tables */
     unsigned threads;
-    uint64_t rows[PARALLEL_THREADS_MAX]; /* that each thread found in its own */
+    uint64_t rows[PARALLEL_THREADS_MAX]; /* that each thread found */
 };
 
 static size_t merged_width(const struct machine_group *group)
@@ -47,12 +51,10 @@ static size_t merged_width(const struct machine_group *group)
     return sizeof(struct group_out) + group->shape.control.out;
 }
 
-/* The record of a slot that a thread has merged. */
-static uint8_t *merged_at(const struct machine_group *group, unsigned thread,
-                          uint64_t slot)
+/* The merged record of a slot. */
+static uint8_t *merged_at(const struct machine_group *group, uint64_t slot)
 {
-    return group->merged
-           + (thread * group->shape.control.slots + slot) * merged_width(group)
+    return group->merged + slot * merged_width(group)
            + sizeof(struct group_out);
 }
 
@@ -66,81 +68,60 @@ static void join_halves(const struct aggregate *aggregate, uint8_t *record)
     *state = sum;
 }
 
-/* Merges two records; sums have no halves. */
-static void merge_records(const struct machine_group *group, uint8_t *into,
-                          const uint8_t *from)
+/* Merges an item's record, if it has rows; how many these are. */
+static uint64_t merge_record(const struct machine_group *group, uint8_t *into,
+                             uint8_t *from)
 {
     struct group_record *head = (void *)into;
     const struct group_record *other = (const void *)from;
+    if (other->rows == 0)
+        return 0;
     if (other->before > head->before)
         head->before = other->before;
     head->rows += other->rows;
-    for (unsigned i = 0; i < group->shape.control.aggregates; i++) {
-        const struct aggregate *aggregate = &group->shape.aggregates[i];
-        if (group_sink_same(group->step, i) < i)
-            continue;
+    for (unsigned i = 0; i < group->kept_count; i++) {
+        const struct aggregate *aggregate =
+            &group->shape.aggregates[group->kept[i]];
+        if (aggregate->kind == AGGREGATE_WIDE)
+            join_halves(aggregate, from);
         aggregate_merge(aggregate, into, from);
         if (aggregate->kind == AGGREGATE_NARROW)
             narrow_carry((void *)(into + aggregate->at));
     }
+    return other->rows;
 }
 
-/* Merges a record of an item, which counts its rows from those before on. */
-static void merge_item(const struct machine_group *group, uint8_t *into,
-                       const uint8_t *from)
-{
-    uint64_t record[2 + GROUP_SINK_AGGREGATES_MAX * GROUP_SINK_KEPT_MAX];
-    struct group_record *head = (void *)record;
-    assert(group->shape.control.out <= sizeof record);
-    memcpy(record, from, group->shape.control.out);
-    head->before = ~(group->numbers + ~head->before);
-    for (unsigned i = 0; i < group->shape.control.aggregates; i++) {
-        const struct aggregate *aggregate = &group->shape.aggregates[i];
-        if (aggregate->kind == AGGREGATE_WIDE
-            && group_sink_same(group->step, i) == i)
-            join_halves(aggregate, (uint8_t *)record);
-    }
-    merge_records(group, into, (const uint8_t *)record);
-}
-
-/* Merges one thread's share of the tables into its own. */
+/* Merges one thread's share of the slots. */
 static void take_share(void *context, unsigned share)
 {
     struct taking *taking = context;
     struct machine_group *group = taking->group;
-    const struct launch_tables *tables = &group->tables;
     const struct group_control *control = &group->shape.control;
-    unsigned item = taking->count * share / taking->threads;
-    unsigned end = taking->count * (share + 1) / taking->threads;
-    for (; item < end; item++)
-        for (uint64_t i = 0; i < control->slots * tables->copies; i++) {
-            const u8 *record =
-                taking->items + (size_t)item * tables->bytes + i * control->out;
-            uint64_t rows =
-                ((const struct group_record *)(const void *)record)->rows;
-            if (rows > 0)
-                merge_item(group, merged_at(group, share, i % control->slots),
-                           record);
-            taking->rows[share] += rows;
-        }
+    uint64_t first = control->slots * share / taking->threads;
+    uint64_t end = control->slots * (share + 1) / taking->threads;
+    uint64_t rows = 0;
+    for (unsigned i = 0; i < taking->count * group->tables.copies; i++) {
+        u8 *copy = taking->table[i / group->tables.copies]
+                   + i % group->tables.copies * group->tables.copy_bytes;
+        for (uint64_t slot = first; slot < end; slot++)
+            rows += merge_record(group, merged_at(group, slot),
+                                 copy + slot * control->out);
+    }
+    taking->rows[share] = rows;
 }
 
-/* Merges the tables of a launch: on several threads, for other cores have
- * written them. */
-static void take(struct launch_tables *tables, const u8 *items, unsigned count,
-                 uint64_t numbers)
+/* Merges tables: on several threads, for other cores have written them. */
+static void take(struct launch_tables *tables, u8 *const *table, unsigned count)
 {
     struct machine_group *group = (struct machine_group *)tables;
-    uint64_t records =
-        count * group->shape.control.slots * (uint64_t)tables->copies;
-    struct taking taking = { .group = group, .items = items, .count = count };
-    taking.threads = records <= RECORDS_MIN   ? 1
-                     : count < group->threads ? count
+    uint64_t slots = group->shape.control.slots;
+    struct taking taking = { .group = group, .table = table, .count = count };
+    taking.threads = slots * count * tables->copies <= RECORDS_MIN ? 1
+                     : slots < group->threads ? (unsigned)slots
                                               : group->threads;
     parallel_run(taking.threads, take_share, &taking);
     for (unsigned i = 0; i < taking.threads; i++)
         tables->rows += taking.rows[i];
-    group->numbers += numbers;
 }
 
 /* Says how an item's table lies, with as many copies as there is room for. */
@@ -154,7 +135,8 @@ static void place_tables(struct machine_group *group)
     while (control->keys > 0 && tables->copies < COPIES_MAX
            && 2 * tables->copies * tables->copy_bytes <= COPIES_BYTES)
         tables->copies *= 2;
-    tables->bytes = tables->copies * tables->copy_bytes + control->out;
+    tables->bytes =
+        TABLET_ALIGNED(tables->copies * tables->copy_bytes + control->out);
     for (unsigned i = 0; i < control->keys; i++)
         tables->keys[i] = (struct launch_key){
             .base = order_of_code(control->key[i].base),
@@ -172,8 +154,11 @@ static bool fits(const struct device_group_params *params,
         || !device_group_shape(params, shape))
         return false;
     assert(shape->control.out == group_sink_record(program, params->step));
-    return !shape->control.hashed
-           && shape->control.slots <= TABLE_MOST / shape->control.out;
+    uint64_t slots = shape->control.slots;
+    unsigned most = params->rows_expected / SLOT_ROWS < (double)slots
+                        ? TABLE_SMALL
+                        : TABLE_MOST;
+    return !shape->control.hashed && slots <= most / shape->control.out;
 }
 
 enum vdbq_status machine_group_create(const struct device_group_params *params,
@@ -194,8 +179,10 @@ enum vdbq_status machine_group_create(const struct device_group_params *params,
         return VDBQ_OK;
     }
     place_tables(made);
-    made->merged = memory_zeroed(made->shape.control.slots * made->threads,
-                                 merged_width(made));
+    for (unsigned i = 0; i < made->shape.control.aggregates; i++)
+        if (group_sink_same(made->step, i) == i)
+            made->kept[made->kept_count++] = i;
+    made->merged = memory_zeroed(made->shape.control.slots, merged_width(made));
     if (made->merged == NULL) {
         memory_release(made);
         return error_no_memory(error);
@@ -229,17 +216,6 @@ static void spread_states(const struct machine_group *group, uint8_t *record)
     }
 }
 
-/* Merges what threads have merged into the first one's. */
-static void merge_threads(struct machine_group *group)
-{
-    for (unsigned thread = 1; thread < group->threads; thread++)
-        for (uint64_t slot = 0; slot < group->shape.control.slots; slot++) {
-            const uint8_t *record = merged_at(group, thread, slot);
-            if (((const struct group_record *)(const void *)record)->rows > 0)
-                merge_records(group, merged_at(group, 0, slot), record);
-        }
-}
-
 enum vdbq_status machine_group_finish(struct machine_group *group,
                                       struct group *apart,
                                       struct row_set *row_set,
@@ -248,9 +224,8 @@ enum vdbq_status machine_group_finish(struct machine_group *group,
     const struct group_control *control = &group->shape.control;
     size_t width = merged_width(group);
     uint32_t count = 0;
-    merge_threads(group);
     for (uint64_t slot = 0; slot < control->slots; slot++) {
-        const struct group_record *head = (void *)merged_at(group, 0, slot);
+        const struct group_record *head = (void *)merged_at(group, slot);
         uint8_t *to = group->merged + count * width;
         if (head->rows == 0 && control->keys > 0)
             continue;
@@ -263,7 +238,7 @@ enum vdbq_status machine_group_finish(struct machine_group *group,
     groups.bytes = group->merged;
     groups.count = count;
     if (apart != NULL)
-        return group_take_device(apart, &groups, group->numbers, error);
+        return group_take_device(apart, &groups, group->tables.numbers, error);
     if (count == 0)
         return row_set_room(row_set, 0, error);
     return device_groups_write(&groups, group->threads, row_set, error);

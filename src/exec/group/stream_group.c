@@ -352,8 +352,10 @@ static enum vdbq_status run_in_machine(struct group_stream *stream,
                                        struct error *error)
 {
     struct stream *input = stream->head.inputs[0];
-    input->calls->device->tables(input, machine_group_tables(group));
-    enum vdbq_status status = stream_drain(input, error);
+    enum vdbq_status status =
+        input->calls->device->tables(input, machine_group_tables(group), error);
+    if (status == VDBQ_OK)
+        status = stream_drain(input, error);
     if (status == VDBQ_OK)
         status = machine_group_finish(group, stream->group,
                                       &stream->groups.row_set, error);
@@ -374,6 +376,7 @@ static enum vdbq_status group_in_machine(struct group_stream *stream,
         .inputs = input->step->columns,
         .column_count = input->step->column_count,
         .rows = UINT64_MAX,
+        .rows_expected = input->step->rows,
         .threads = stream_threads(stream->head.params)
     };
     struct machine_group *group = NULL;

@@ -119,21 +119,27 @@ static void make_head(struct launch *launch, struct machine_shape *shape,
                       && launch->result.params.sink->any_order;
 }
 
-/* Gives a launch the numbers of its rows among those of the sink's groups. */
+/* Gives a launch the numbers of its rows among those of the groups. */
 static void number_rows(struct launch *launch, struct machine_shape shape)
 {
     struct sink *sink = launch->result.params.sink;
+    struct launch_tables *tables = launch->params->tables;
     struct launch_head *head = control_head(launch->head);
-    if (sink == NULL || sink->groups == NULL)
-        return;
-    head->number = launch->result.number = sink->numbers;
-    sink->numbers += (uint64_t)head->steps * shape.step_rows;
+    uint64_t numbers = (uint64_t)head->steps * shape.step_rows;
+    if (tables != NULL) {
+        head->number = tables->numbers;
+        tables->numbers += numbers;
+        tables->waiting += numbers;
+    } else if (sink != NULL && sink->groups != NULL) {
+        head->number = launch->result.number = sink->numbers;
+        sink->numbers += numbers;
+    }
 }
 
 /* Says which groups rows are added to. */
 static void place_tables(struct launch *launch, struct machine_shape shape)
 {
-    const struct launch_tables *tables = launch->result.params.tables;
+    const struct launch_tables *tables = launch->params->tables;
     const struct sink_groups *groups = launch->groups;
     struct launch_head *head = control_head(launch->head);
     if (groups != NULL) {
@@ -148,7 +154,7 @@ static void place_tables(struct launch *launch, struct machine_shape shape)
     if (tables == NULL)
         return;
     memcpy(head->keys, tables->keys, sizeof head->keys);
-    head->tables = launch->result.tables_at;
+    head->tables = launch_tables_at(launch->params->device);
     head->table_bytes = tables->bytes;
     head->table_copies = tables->copies;
     head->copy_bytes = tables->copy_bytes;
@@ -166,19 +172,18 @@ static void place_bound(struct launch *launch)
     head->bound_flip = bound->flip;
 }
 
-/* Hands the tables on: of their rows none is left for others. */
-static void take_tables(struct launch *launch)
+/* Whether the machine adds all rows to groups. */
+static bool has_groups(const struct launch *launch)
 {
-    struct launch_tables *tables = launch->result.params.tables;
-    const struct launch_head *head = control_head(launch->head);
-    if (tables == NULL)
-        return;
-    result_none(&launch->result);
-    tables->take(tables, launch->result.host + launch->result.tables_at,
-                 (head->steps + head->steps_per_item - 1)
-                     / head->steps_per_item,
-                 (uint64_t)head->steps
-                     * device_machine_shape(launch->machine).step_rows);
+    return launch->groups != NULL || launch->params->tables != NULL;
+}
+
+/* Where the machine writes. */
+static struct device_memory *written(const struct launch *launch)
+{
+    return launch->groups != NULL           ? launch->groups->records
+           : launch->params->tables != NULL ? launch->params->tables_memory
+                                            : launch->result.written;
 }
 
 /* Whether nothing that kernels write is read or written by this launch and the
@@ -212,8 +217,7 @@ static enum vdbq_status job_start(struct launch *launch,
                     .control = launch->control,
                     .progress_at = launch_progress_start(launch),
                     .build_side = launch->params->build_side,
-                    .result = launch->groups != NULL ? launch->groups->records
-                                                     : launch->result.written },
+                    .result = written(launch) },
         .beside = is_apart(launch, request),
         .progress = launch_progress(launch),
         .progress_in = launch->staging,
@@ -264,7 +268,7 @@ static enum vdbq_status begin_result(struct launch *launch,
                                      struct error *error)
 {
     return result_begin(&launch->result, shape,
-                        launch->groups == NULL ? launch_steps(launch) : 0,
+                        has_groups(launch) ? 0 : launch_steps(launch),
                         launch->params->times, error);
 }
 
@@ -325,7 +329,7 @@ static enum vdbq_status collect(struct launch *launch, struct error *error)
     enum vdbq_status status = VDBQ_OK;
     if (launch->groups != NULL)
         count_grouped(launch);
-    else
+    else if (!has_groups(launch))
         status = result_arrange(&launch->result, launch_progress(launch),
                                 launch_steps(launch), error);
     if (status == VDBQ_OK)
@@ -452,8 +456,6 @@ enum vdbq_status launch_arrive(struct launch *launch, struct error *error)
         status = result_sink(&launch->result, error);
     if (status == VDBQ_OK)
         status = result_land(&launch->result, times, error);
-    if (status == VDBQ_OK)
-        take_tables(launch);
     if (status == VDBQ_OK && launch->params->close_up)
         result_close_up(&launch->result);
     if (status == VDBQ_OK)

@@ -9,6 +9,7 @@
 
 #include "base/held_error.h"
 #include "exec/launch/control.h"
+#include "exec/launch/launch_tables.h"
 #include "exec/launch/result.h"
 #include "exec/launch/launcher.h"
 
@@ -26,6 +27,8 @@ struct launch_params {
     bool close_up; /* the reader's threads share a batch: result_close_up()  */
     const struct launch_bound *bound; /* of the sort that takes the rows; NULL:
                                          there is none */
+    struct launch_tables *tables; /* of groups, to which items add; or NULL   */
+    struct device_memory *tables_memory; /* ... where they are              */
     double share; /* of the last launch whose rows are known: what part of
                      its rows became rows; -1: of none                     */
 };

@@ -250,6 +250,7 @@ void launcher_close(struct launcher *launcher)
     adapt_finish(&launcher->adapt);
     for (unsigned i = 0; i < launcher->ring; i++)
         launch_finish(&launcher->launches[i]);
+    device_memory_release(launcher->shared.tables_memory);
     arena_finish(&launcher->arena);
     memory_release(launcher);
 }
@@ -311,10 +312,14 @@ void launcher_sink(struct launcher *launcher, struct sink *sink)
         launcher->launches[i].result.params.sink = sink;
 }
 
-void launcher_tables(struct launcher *launcher, struct launch_tables *tables)
+enum vdbq_status launcher_tables(struct launcher *launcher,
+                                 struct launch_tables *tables,
+                                 struct error *error)
 {
-    for (unsigned i = 0; i < launcher->ring; i++)
-        launcher->launches[i].result.params.tables = tables;
+    launcher->shared.tables = tables;
+    return launch_tables_make(tables, launcher->device,
+                              &launcher->shared.tables_memory, &launcher->times,
+                              error);
 }
 
 void launcher_bound(struct launcher *launcher, const struct launch_bound *bound)
@@ -340,7 +345,7 @@ uint64_t launcher_rows_max(const struct launcher *launcher)
 uint64_t launcher_rows_wanted(const struct launcher *launcher)
 {
     uint64_t cores = most(device_facts(launcher->device)->cores, 1);
-    return launcher->times.launches == 0
+    return launcher->times.launches == 0 && launcher->shared.tables == NULL
                ? 1
                : least(CORE_ROWS * cores, launcher->rows_max);
 }
@@ -382,12 +387,15 @@ unsigned launcher_ring(const struct launcher *launcher)
 }
 
 /* A CPU may be done with the first launch's rows, as with a LIMIT: the others
- * follow once these have been asked for. */
+ * follow once these have been asked for. Tables of groups that are full are taken
+ * before more rows come. */
 bool launcher_has_room(const struct launcher *launcher)
 {
-    bool first = launcher->mode == MODE_MAPPED && launcher->times.launches == 0;
+    bool first = launcher->mode == MODE_MAPPED && launcher->times.launches == 0
+                 && launcher->shared.tables == NULL;
+    bool full = launch_tables_full(launcher->shared.tables);
     return !launcher->failed
-           && launcher->in_flight < (first ? 1 : launcher->ring);
+           && launcher->in_flight < (first || full ? 1 : launcher->ring);
 }
 
 /* The n-th launch, from the oldest on. */
@@ -528,6 +536,17 @@ bool launcher_stays(const struct launcher *launcher)
            && result_has_batch(&launch->result);
 }
 
+/* Has the tables of groups taken, unless launches still add to them. */
+static enum vdbq_status take_tables(struct launcher *launcher,
+                                    struct error *error)
+{
+    const struct launch_params *shared = &launcher->shared;
+    return shared->tables != NULL && launcher->in_flight == 0
+               ? launch_tables_take(shared->tables, shared->tables_memory,
+                                    &launcher->times, error)
+               : VDBQ_OK;
+}
+
 enum vdbq_status launcher_batch(struct launcher *launcher,
                                 struct vdbq_batch *batch, struct error *error)
 {
@@ -550,5 +569,5 @@ enum vdbq_status launcher_batch(struct launcher *launcher,
         return VDBQ_OK;
     launcher->first = (launcher->first + 1) % launcher->ring;
     launcher->in_flight--;
-    return VDBQ_OK;
+    return take_tables(launcher, error);
 }

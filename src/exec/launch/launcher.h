@@ -55,7 +55,9 @@ void launcher_sink(struct launcher *launcher, struct sink *sink);
 
 /* From now on rows are added to groups, where the program has some: launches
  * give none. Before the first launch. */
-void launcher_tables(struct launcher *launcher, struct launch_tables *tables);
+enum vdbq_status launcher_tables(struct launcher *launcher,
+                                 struct launch_tables *tables,
+                                 struct error *error);
 
 /* From now on launches pass over rows behind the bound, which outlives the
  * launcher, where there is one when they start. Before the first launch. */
@@ -73,7 +75,7 @@ const struct program_pack *launcher_pack(const struct launcher *launcher);
  * to a fraction of a second and memory to a fixed share. A multiple of 64. */
 uint64_t launcher_rows_max(const struct launcher *launcher);
 /* Mapped: the rows that are enough for all cores. Of the first launch one is,
- * since its rows may be all that is asked for. */
+ * since its rows may be all that is asked for, but where they are added to groups. */
 uint64_t launcher_rows_wanted(const struct launcher *launcher);
 
 /* Rows [0, rows) of the inputs, which lie at the offsets that they name. */

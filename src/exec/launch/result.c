@@ -25,6 +25,8 @@ uint64_t result_row_bytes(const struct program *program)
     return bytes;
 }
 
+static u64 place_outputs(struct result *result, uint64_t rows);
+
 enum vdbq_status result_init(struct result *result,
                              const struct result_params *params,
                              struct error *error)
@@ -37,8 +39,10 @@ enum vdbq_status result_init(struct result *result,
         arena_alloc(&result->arena, columns * sizeof *result->vectors);
     result->outputs =
         arena_alloc(&result->arena, columns * sizeof *result->outputs);
-    return result->vectors && result->outputs ? VDBQ_OK
-                                              : error_no_memory(error);
+    if (result->vectors == NULL || result->outputs == NULL)
+        return error_no_memory(error);
+    place_outputs(result, 0); /* where all rows go to groups it stays so */
+    return VDBQ_OK;
 }
 
 /* Gives back the memory for rows; the next launch makes room again. */
@@ -94,9 +98,6 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     struct device *device = result->params.device;
     bool mapped = result->params.mapped;
     u64 size = place_outputs(result, rows);
-    result->tables_at = size;
-    if (result->params.tables != NULL)
-        size += result->tables_room * result->params.tables->bytes;
     enum vdbq_status status =
         device_memory_create(device, mapped ? MEMORY_PINNED : MEMORY_DEVICE,
                              size, &result->written, error);
@@ -124,17 +125,12 @@ enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
     result->prefetched = 0;
     result->dense = shape.dense;
     result_leave_wide(result);
-    uint64_t tables =
-        result->params.tables == NULL
-            ? 0
-            : (steps + shape.steps_per_item - 1) / shape.steps_per_item;
-    if (rows > result->rows_room || tables > result->tables_room) {
+    if (rows > result->rows_room) {
         if (result->params.sink != NULL)
             status = result->params.sink->wait(result->params.sink, error);
         if (status != VDBQ_OK)
             return status;
         result_release(result);
-        result->tables_room = tables;
         status = result_room(result, rows, error);
     }
     /* Nothing is written where all rows go to groups. */
@@ -346,7 +342,7 @@ enum vdbq_status result_land(struct result *result, struct device_times *times,
 {
     struct device_memory *memory = result->copied;
     enum vdbq_status status = VDBQ_OK;
-    if (result->params.sink != NULL)
+    if (result->written == NULL || result->params.sink != NULL)
         return VDBQ_OK;
     if (result->params.mapped) {
         memory = result->written;

@@ -7,7 +7,6 @@
 #define VDBQ_EXEC_RESULT_H
 
 #include "device/job.h"
-#include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "program/program.h"
 
@@ -16,7 +15,6 @@ struct result_params {
     const struct program *program; /* its results are the columns */
     bool mapped;       /* the machine writes into the host's memory */
     struct sink *sink; /* takes the rows on the device; NULL: none */
-    struct launch_tables *tables; /* takes groups; NULL: none           */
 };
 
 /* Result rows that lie next to one another, in order. */
@@ -30,8 +28,6 @@ struct result {
     struct vdbq_vector *vectors;   /* of the batch, one a result column     */
     struct output *outputs;        /* where the columns lie                 */
     bool dense;                    /* the rows lie in order, without gaps   */
-    u64 tables_at;                 /* where tables of groups lie           */
-    uint64_t tables_room;          /* tables there is room for */
     uint64_t rows_room;            /* rows there is room for                */
     uint64_t number;               /* of the first row, for a sink's groups */
     struct device_memory *written; /* what the machine writes               */

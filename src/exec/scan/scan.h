@@ -39,7 +39,8 @@ enum vdbq_status scan_again(struct scan *scan, const struct scan_params *params,
 /* From now on a sink takes the rows; as launcher_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);
 /* From now on rows are added to groups. */
-void scan_tables(struct scan *scan, struct launch_tables *tables);
+enum vdbq_status scan_tables(struct scan *scan, struct launch_tables *tables,
+                             struct error *error);
 /* From now on rows behind the bound of the sort that takes them are passed over;
  * it outlives the scan. */
 void scan_bound(struct scan *scan, const struct launch_bound *bound);

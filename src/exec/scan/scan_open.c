@@ -270,11 +270,12 @@ void scan_sink(struct scan *scan, struct sink *sink)
     launcher_sink(scan->launcher, sink);
 }
 
-void scan_tables(struct scan *scan, struct launch_tables *tables)
+enum vdbq_status scan_tables(struct scan *scan, struct launch_tables *tables,
+                             struct error *error)
 {
     assert(scan->launcher != NULL && launcher_in_flight(scan->launcher) == 0);
     scan->tables = tables;
-    launcher_tables(scan->launcher, tables);
+    return launcher_tables(scan->launcher, tables, error);
 }
 
 void scan_bound(struct scan *scan, const struct launch_bound *bound)

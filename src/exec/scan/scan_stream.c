@@ -278,10 +278,11 @@ static const struct program *scan_stream_groups(const struct stream *stream,
     return program_find(program, OP_GROUP) >= 0 ? program : NULL;
 }
 
-static void scan_stream_tables(struct stream *stream,
-                               struct launch_tables *tables)
+static enum vdbq_status scan_stream_tables(struct stream *stream,
+                                           struct launch_tables *tables,
+                                           struct error *error)
 {
-    scan_tables(((struct scan_stream *)stream)->scan, tables);
+    return scan_tables(((struct scan_stream *)stream)->scan, tables, error);
 }
 
 static void scan_stream_bound(struct stream *stream,

@@ -56,7 +56,9 @@ struct stream_device_calls {
     /* As `columns`, but where the file is mapped a value may be another. */
     struct device_column *(*bounds)(struct stream *stream);
     /* Groups take the rows, and no batch gives any. */
-    void (*tables)(struct stream *stream, struct launch_tables *tables);
+    enum vdbq_status (*tables)(struct stream *stream,
+                               struct launch_tables *tables,
+                               struct error *error);
     /* Rows behind the bound of a sort are passed over; of scans alone. */
     void (*bound)(struct stream *stream, const struct launch_bound *bound);
     /* Starts what gives the first rows; NULL: nothing runs before it is waited

@@ -29,7 +29,6 @@ bool group_sink_fits(const struct program *program,
 /* Bytes of a record; `group` is one that fits. */
 unsigned group_sink_record(const struct program *program,
                            const struct step_group *group);
-enum { GROUP_SINK_KEPT_MAX = 6 }; /* words of what an aggregate keeps */
 /* The first aggregate that keeps the same as this one, which may be itself: its
  * state serves both, and the other is not written. */
 size_t group_sink_same(const struct step_group *group, size_t number);
