@@ -256,35 +256,53 @@ static void add_real(GLOBAL struct sum *sum, f64 value)
         sum->limbs[1] += (i64)middle;                                        \
         sum->limbs[2] += (i64)low;                                           \
     }
+/* The first of the live rows, of which there are some. */
+static u32 first_live(const struct machine *m, i32 k)
+{
+    u32 t = 0;
+    while (m->pc[t] > k)
+        t++;
+    return t;
+}
+
+/* The digits of the values of a tile, of NULL 0, and whether all are `within`. */
+#define DIGITS(T, flagged)                                                   \
+    EACH {                                                                   \
+        f64 left = (flagged) ? 0 : (f64)A(T) * scale;                        \
+        within &= fabs(left) < 0x1p31;                                       \
+        high[t] = sum_digit(&left, SUM_ROUND_0) - bits_of_f64(SUM_ROUND_0);  \
+        middle[t] = sum_digit(&left, SUM_ROUND_1)                            \
+                    - bits_of_f64(SUM_ROUND_1);                              \
+        low[t] = sum_digit(&left, SUM_ROUND_2) - bits_of_f64(SUM_ROUND_2);   \
+    }
+/* Adds row t's value, by its digits if its sum is of the tile's top and it `fits`. */
+#define ADD_DIGITS(T, fits)                                                  \
+    GLOBAL struct sum *sum = SUM_IN(RECORD(c));                              \
+    f64 value = FLAGGED ? 0 : (f64)A(T);                                     \
+    if (sum->top == top && (fits)) {                                         \
+        sum->limbs[0] += (i64)high[t];                                       \
+        sum->limbs[1] += (i64)middle[t];                                     \
+        sum->limbs[2] += (i64)low[t];                                        \
+    } else                                                                   \
+        add_real(sum, value);
 /* Those of many groups, of rows of which there are some: mostly their sums are as
- * high as that of the tile's first row, for which the digits are made. */
+ * high as that of the tile's first row, for which the digits are made, and have
+ * room for all values. */
 #define REAL_EACH(T)                                                         \
     {                                                                        \
         u64 high[VDBQ_TILE], middle[VDBQ_TILE], low[VDBQ_TILE];              \
-        const i32 t0 = (i32)m->kept[0];                                      \
-        const u32 top =                                                      \
-            SUM_IN((GLOBAL u64 *)(m->table + c + m->slot[t0]))->top;         \
+        const u32 first = m->slot[first_live(m, k)];                         \
+        const u32 top = SUM_IN((GLOBAL u64 *)(m->table + c + first))->top;   \
         const f64 scale = sum_scale(top);                                    \
-        EACH {                                                               \
-            f64 left = (f64)A(T) * scale;                                    \
-            high[t] = sum_digit(&left, SUM_ROUND_0)                          \
-                      - bits_of_f64(SUM_ROUND_0);                            \
-            middle[t] = sum_digit(&left, SUM_ROUND_1)                        \
-                        - bits_of_f64(SUM_ROUND_1);                          \
-            low[t] = sum_digit(&left, SUM_ROUND_2)                           \
-                     - bits_of_f64(SUM_ROUND_2);                             \
-        }                                                                    \
-        EACH_LISTED(GLOBAL struct sum *sum = SUM_IN(RECORD(c));              \
-                    u64 bits = bits_of_f64((f64)A(T));                       \
-                    if (FLAGGED)                                             \
-                        continue;                                            \
-                    if (sum->top != top || !sum_fits(bits, top)) {           \
-                        add_real(sum, (f64)A(T));                            \
-                        continue;                                            \
-                    }                                                        \
-                    sum->limbs[0] += (i64)high[t];                           \
-                    sum->limbs[1] += (i64)middle[t];                         \
-                    sum->limbs[2] += (i64)low[t];)                           \
+        i32 within = 1;                                                      \
+        if (b < 0)                                                           \
+            DIGITS(T, 0)                                                     \
+        else                                                                 \
+            DIGITS(T, FLAG)                                                  \
+        if (within)                                                          \
+            EACH_ROW(ADD_DIGITS(T, 1))                                       \
+        else                                                                 \
+            EACH_ROW(ADD_DIGITS(T, sum_fits(bits_of_f64(value), top)))       \
     }
 #define REAL(T)                                                              \
     {                                                                        \
@@ -295,10 +313,8 @@ static void add_real(GLOBAL struct sum *sum, f64 value)
         } else if (few_live(m, k)) {                                         \
             EACH_LISTED(if (!FLAGGED)                                        \
                             add_real(SUM_IN(RECORD(c)), (f64)A(T));)         \
-        } else {                                                             \
-            list_rows(m, k);                                                 \
+        } else                                                               \
             REAL_EACH(T)                                                     \
-        }                                                                    \
     }
 
 OP(SUM_F32) REAL(F32)
@@ -339,15 +355,6 @@ OP(BEST_F32) BEST(F32, i32, LEAST_I32, order_f32)
 OP(BEST_F64) BEST(F64, i64, LEAST_I64, order_f64)
 
 #undef AS_IT_IS
-
-/* The first of the live rows, of which there are some. */
-static u32 first_live(const struct machine *m, i32 k)
-{
-    u32 t = 0;
-    while (m->pc[t] > k)
-        t++;
-    return t;
-}
 
 /* Notes that a row of a group has that number. */
 static inline void note_first(GLOBAL u64 *record, u64 number)
