@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/alone/index_keys.h"
+#include "api/alone/opener.h"
 #include "api/query.h"
 #include "api/session.h"
 #include "base/slabs.h"
@@ -119,6 +120,7 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     vdbq *made = *db = memory_zeroed(1, sizeof *made);
     if (made == NULL)
         return VDBQ_NO_MEMORY;
+    opener_guard();
     made->process = os_process();
     made->users = VECTOR(struct database_user);
     made->faults = VECTOR(struct text);

@@ -12,6 +12,12 @@
 
 struct opener;
 
+/* Has the calling thread wait for all openers when it ends, or calls exit(): a process
+ * that ends destroys what a driver's libraries are about to set up, and then crashes
+ * or hangs. Threads that start an opener do so in any case; the one that opens a
+ * connection is likely the one that ends the process. */
+void opener_guard(void);
+
 /* Starts to open the device that the settings name, unless it was never tried.
  * NULL: there is no memory, or no thread. */
 struct opener *opener_start(const struct settings *settings,

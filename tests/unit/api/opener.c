@@ -13,7 +13,10 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "api/station.h"
 #include "base/os/os.h"
@@ -22,7 +25,9 @@
 
 enum {
     TRIES_MAX = 2000, /* queries, over half a million rows each */
-    TIMED_OUT_S = 60
+    TIMED_OUT_S = 60,
+    LEAVE_US_MAX = 5000, /* most libraries take no longer to be set up */
+    LEAVE_US = 500
 };
 
 static const char *const tables[] = {
@@ -48,12 +53,10 @@ static void build_kernels(void)
     vdbq_close(db);
 }
 
-static vdbq *make(void)
+static vdbq *make_tables(void)
 {
     vdbq *db;
 
-    rig_need_device();
-    build_kernels();
     assert_int_equal(vdbq_open("", 0, &db), VDBQ_OK);
     set_option(db, "device", "");
     set_option(db, "build", "interpreted");
@@ -61,6 +64,13 @@ static vdbq *make(void)
         if (vdbq_execute(db, tables[i]) != VDBQ_OK)
             fail_msg("%s: %s", tables[i], vdbq_error(db)->message);
     return db;
+}
+
+static vdbq *make(void)
+{
+    rig_need_device();
+    build_kernels();
+    return make_tables();
 }
 
 /* Whether the CPU device is open. */
@@ -159,13 +169,79 @@ static void closing_waits(void **state)
     vdbq_close(db);
 }
 
-int main(void)
+/* ------------------------------------------------------------------ exit -- */
+
+/* Waits until the libraries of a driver are mapped, before they are set up; not where
+ * that takes too long. */
+static void wait_for_driver(void)
+{
+    const uint64_t start = os_time_ns();
+    bool found = false;
+    char line[300];
+
+    while (!found && os_time_ns() - start < UINT64_C(1000000000)) {
+        FILE *maps = fopen("/proc/self/maps", "r");
+        assert_non_null(maps);
+        while (!found && fgets(line, sizeof line, maps) != NULL)
+            found = strstr(line, "LLVM") != NULL;
+        fclose(maps);
+    }
+}
+
+/* What a program of its own does: it ends the process some microseconds after a driver
+ * was loaded, and closes nothing. */
+static int leave(const char *delay)
+{
+    vdbq *db = make_tables();
+    struct answer first = ask(db, query, NULL);
+
+    for (unsigned i = 0; i < TRIES_MAX && db->opener == NULL; i++)
+        ask_again(db, &first);
+    wait_for_driver();
+    usleep((useconds_t)atoi(delay));
+    exit(db->opener != NULL ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* Runs this program so. */
+static int status_of(int delay)
+{
+    char number[16], name[] = "opener";
+    char *const arguments[] = { name, number, NULL };
+    int child, status = -1;
+
+    snprintf(number, sizeof number, "%d", delay);
+    child = fork();
+    if (child == 0) {
+        alarm(TIMED_OUT_S);
+        execv("/proc/self/exe", arguments);
+        _exit(EXIT_FAILURE);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* ... and so may a process: the libraries of a driver are not torn down while they
+ * are set up. */
+static void leaving_waits(void **state)
+{
+    (void)state;
+    rig_need_device();
+    for (int delay = 0; delay < LEAVE_US_MAX; delay += LEAVE_US)
+        assert_int_equal(status_of(delay), 0);
+}
+
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tablets_stay_where_they_lie),
         cmocka_unit_test(nothing_changes_hands_under_a_query),
         cmocka_unit_test(closing_waits),
+        cmocka_unit_test(leaving_waits),
     };
+
+    if (count == 2)
+        return leave(arguments[1]);
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
