@@ -36,20 +36,24 @@ double estimate_width(double low, double high, double unit)
 
 /* -------------------------------------------------------------- tables -- */
 
-/* The words of a text column; 0: nobody counted. A tablet whose texts are nearly all different
- * says that those of the others are, too; else the others have the same. */
+/* The words of a text column; 0: nobody counted those of most rows, as of tablets with edits.
+ * A tablet whose texts are nearly all different says that those of the others are, too; else the
+ * others have the same. */
 static double words_of(const struct table *table, unsigned column)
 {
     double most = 0;
+    uint64_t counted = 0;
 
     for (size_t i = 0; i < table->tablet_count; i++) {
         const struct tablet_ref *tablet = &table->tablets[i];
         double words = (double)tablet->facts[column].maximum;
+        if (words > 0 || tablet->facts[column].empty)
+            counted += tablet->rows;
         if (words * 4 >= (double)tablet->rows * 3)
             words *= (double)table->rows / tablet->rows;
         most = words > most ? words : most;
     }
-    return most;
+    return counted * 2 >= table->rows ? most : 0;
 }
 
 static void estimate_range(struct column_estimate *estimate, int type,
