@@ -8,11 +8,12 @@
 
 #include <string.h>
 
+#include "data/catalogue/sample.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
 #include "program/functions/function.h"
 
-enum { LETTERS_MAX = 3 }; /* whose cases are told apart */
+enum { LETTERS_MAX = 8 }; /* whose cases are told apart: 256 ways */
 
 /* How a function writes what a text begins with. */
 struct style {
@@ -136,4 +137,30 @@ bool index_prefix_read(struct binder *binder, const struct expression *e,
     return style == NULL
            || read_pattern(binder, style, call.arguments[style->pattern].text,
                            prefix);
+}
+
+static bool begins_with(struct vdbq_text text, struct vdbq_text beginning)
+{
+    return text.length >= beginning.length
+           && memcmp(text.bytes, beginning.bytes, beginning.length) == 0;
+}
+
+double index_prefix_share(const struct table *table, unsigned column,
+                          const struct vdbq_vector *texts, uint64_t count)
+{
+    const struct sample *sample = table->sample;
+    const struct vdbq_text *beginnings = texts->values, *values;
+    uint32_t hits = 0;
+
+    if (sample == NULL || column >= sample->column_count || sample->rows == 0)
+        return 0;
+    values = sample->columns[column].values;
+    for (uint32_t i = 0; i < sample->rows; i++) {
+        bool begins = false;
+        for (uint64_t k = 0; k < count && !begins; k++)
+            begins = sample->columns[column].nulls[i] == 0
+                     && begins_with(values[i], beginnings[k]);
+        hits += begins;
+    }
+    return hits > 1 ? (double)hits / sample->rows : 0;
 }

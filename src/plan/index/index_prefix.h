@@ -22,5 +22,9 @@ struct index_prefix {
  * texts that begin with anything, or is none of these. False: no memory. */
 bool index_prefix_read(struct binder *binder, const struct expression *e,
                        struct index_prefix *prefix);
+/* The share of a table's rows of which a column begins with one of some texts, as its
+ * sample has it; 0: that has none, or one, which is chance. */
+double index_prefix_share(const struct table *table, unsigned column,
+                          const struct vdbq_vector *texts, uint64_t count);
 
 #endif

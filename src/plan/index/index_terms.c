@@ -405,6 +405,38 @@ static double list_kept(const struct index_terms *terms,
            / index_terms_values(terms->of, columns, count);
 }
 
+/* The share of rows whose texts begin as a pattern does, or as much of it as is looked
+ * for. */
+static double prefix_kept(const struct estimate_source *source,
+                          const struct index_terms *terms,
+                          const struct index_term *term)
+{
+    double kept = estimate_kept(source, term->condition);
+
+    return index_key_of(terms->of, term->column) != NULL
+               ? kept
+               : fmax(kept,
+                      index_prefix_share(terms->of->table->table, term->column,
+                                         &term->list[0], term->list_count));
+}
+
+/* The share of rows that one term keeps. */
+static double term_kept(const struct estimate_source *source,
+                        const struct index_terms *terms,
+                        const struct index_term *term,
+                        const struct index_use *use)
+{
+    switch (term->kind) {
+    case INDEX_TERM_LIST:
+    case INDEX_TERM_ROWS:
+        return list_kept(terms, term, use);
+    case INDEX_TERM_PREFIX:
+        return prefix_kept(source, terms, term);
+    default:
+        return estimate_kept(source, term->condition);
+    }
+}
+
 /* The share that both ends of a range keep, which is seen with both alone. */
 static double range_kept(const struct estimate_source *source,
                          const struct index_term *low,
@@ -444,12 +476,8 @@ double index_terms_kept(const struct index_terms *terms,
         kept = range_kept(&source, &terms->terms[use->terms[count]],
                           &terms->terms[use->terms[count + 1]]);
     }
-    for (unsigned i = 0; i < count; i++) {
-        const struct index_term *term = &terms->terms[use->terms[i]];
-        kept *= term->kind == INDEX_TERM_LIST || term->kind == INDEX_TERM_ROWS
-                    ? list_kept(terms, term, use)
-                    : estimate_kept(&source, term->condition);
-    }
+    for (unsigned i = 0; i < count; i++)
+        kept *= term_kept(&source, terms, &terms->terms[use->terms[i]], use);
     return estimate_share(kept < has ? kept : has);
 }
 
