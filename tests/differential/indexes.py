@@ -462,6 +462,7 @@ class Script:
             row = self.row()
             if self.rng.random() < 0.3:
                 row = f'({self.constant(self.key)},' + row.split(',', 1)[1]
+                self.next_key += 3  # keys that constant() may have had
             self.do(f'insert or ignore into t values {row}')
         self.ask('select count(*) from t', self.shared)
 

@@ -201,21 +201,20 @@ static bool look_through(const struct seek_work *work,
     return done;
 }
 
-/* Forgets rows that were found and are gone, or have other keys. */
-static void forget(const struct seek_work *work, struct seek_job *job)
+void seek_edited_forget(const struct seek_work *work, struct seek_job *job)
 {
     unsigned count;
     const unsigned *columns = reads_of(&work->terms, &count);
     uint32_t *found = job->found.items;
-    size_t kept = 0;
+    size_t left = 0;
     bool gone;
 
     for (size_t i = 0; i < job->found.count; i++) {
         edit_gone_before(job->over, found[i], &gone);
         if (!gone && !edit_has_at(job->over, columns, count, found[i]))
-            found[kept++] = found[i];
+            found[left++] = found[i];
     }
-    job->found.count = kept;
+    job->found.count = left;
 }
 
 bool seek_edited_put(const struct seek_work *work, struct seek_job *job,
@@ -223,7 +222,7 @@ bool seek_edited_put(const struct seek_work *work, struct seek_job *job,
 {
     bool done = make_runs(work, job, base);
 
-    forget(work, job);
+    seek_edited_forget(work, job);
     for (unsigned i = 0; i < EDITED_LEVELS && done; i++) {
         struct vector rows = VECTOR(uint32_t);
         if (job->edited[i] == NULL || job->edited[i]->rows == 0)

@@ -23,8 +23,9 @@ void seek_edited_find(const struct seek_work *work, struct seek_job *job);
 /* Whether one of them is neither kept nor made yet. */
 bool seek_edited_misses(const struct seek_work *work,
                         const struct seek_job *job, unsigned level);
-/* On whatever thread: forgets rows that were found and are gone, or have other keys,
- * and adds those that are found by these. Of a seek by columns it makes the runs
+/* On whatever thread: forgets rows that were found and are gone, or have other keys. */
+void seek_edited_forget(const struct seek_work *work, struct seek_job *job);
+/* ... and adds those that are found by these. Of a seek by columns it makes the runs
  * that are missing, of `base`: what the edit is over, with its keys in memory where
  * there are several. False: no memory, or the thread is to stop. */
 bool seek_edited_put(const struct seek_work *work, struct seek_job *job,

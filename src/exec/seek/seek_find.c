@@ -40,6 +40,8 @@ enum {
     JOBS_FEW = 16, /* for which there is room at first, and which is kept */
     LONG_WORK = 1 << 12, /* values to look up, or rows to look at, that are
                             worth waking a thread                            */
+    MORE_ROWS = HOSTILE(1, 16), /* by which an end is longer at first, ... */
+    MORE_TIMES = 8
 };
 
 /* -------------------------------------------------------------- tablets -- */
@@ -141,19 +143,25 @@ static void find_in_file(const struct seek_work *work, struct seek_job *job)
                      || run_cache_pays(work->place.runs, &want, true));
 }
 
-/* What is looked for in a job's tablet, or in the base of its edit: whose ends are
- * longer by the rows that are gone, or have other keys.
- * tablet_terms_finish() is due whatever it returns. */
-static bool terms_in(const struct seek_work *work, const struct seek_job *job,
-                     const void *block, const struct run *run,
+/* The ends of a tablet are among those of its edit's base that are longer by so many
+ * rows, those that are gone, or have other keys. */
+static uint32_t more_of_ends(const struct seek_work *work,
+                             const struct seek_job *job)
+{
+    return job->over != NULL ? job->over->gone_count
+                                   + seek_edited_most(&work->terms, job->over)
+                             : 0;
+}
+
+/* What is looked for in a job's tablet, or in the base of its edit, with ends that are
+ * longer by some rows. tablet_terms_finish() is due whatever it returns. */
+static bool terms_in(const struct seek_work *work, const void *block,
+                     const struct run *run, uint32_t more,
                      struct tablet_terms *in)
 {
     bool done = tablet_terms_init(in, &work->terms, block, run);
 
-    if (job->over != NULL)
-        run_ends_more(&in->terms.ends,
-                      job->over->gone_count
-                          + seek_edited_most(&work->terms, job->over));
+    run_ends_more(&in->terms.ends, more);
     return done;
 }
 
@@ -171,8 +179,9 @@ static enum vdbq_status read_part(const struct seek_work *work,
                        tablet_of(work, job), &pages, &sound, error);
 
     if (status == VDBQ_OK && sound) {
-        bool done = terms_in(work, job, block, &pages.run, &in)
-                    && run_terms_keys(&in.terms, &pages.run, &keys);
+        bool done =
+            terms_in(work, block, &pages.run, more_of_ends(work, job), &in)
+            && run_terms_keys(&in.terms, &pages.run, &keys);
         status = done ? run_pages_find(&pages, &keys, &in.terms.ends,
                                        &job->made, error)
                       : stop_or_no_memory(error);
@@ -244,24 +253,57 @@ uint64_t seek_keys(const struct seek_work *work)
     return work->terms.step->list_columns > 0 ? work->terms.list_count : 1;
 }
 
+/* Finds rows, of ends that are longer by so many. */
+static bool find_with(const struct seek_work *work, struct seek_job *job,
+                      const void *block, uint32_t more)
+{
+    struct tablet_terms in;
+    bool done = terms_in(work, block, job->run, more, &in);
+
+    if (done)
+        done = job->run != NULL
+                   ? run_terms_find(&in.terms, job->run, &job->found)
+                   : run_terms_scan(&in.terms, block, &job->found);
+    tablet_terms_finish(&in);
+    return done;
+}
+
+/* Finds an end in the run of an edit's base. Few of its rows are gone, or have other
+ * keys, mostly: so it is longer by more and more, until enough rows are left, or there
+ * are no others. */
+static bool find_end(const struct seek_work *work, struct seek_job *job,
+                     const void *block, uint32_t asked)
+{
+    const uint32_t most = more_of_ends(work, job);
+    bool done = true, enough = false;
+
+    for (uint32_t more = MORE_ROWS; done && !enough; more *= MORE_TIMES) {
+        bool last = more >= most;
+        job->found.count = 0;
+        done = find_with(work, job, block, last ? most : more);
+        last |= job->found.count < (size_t)asked + more;
+        seek_edited_forget(work, job);
+        enough = last || job->found.count >= asked;
+    }
+    return done;
+}
+
 /* On whatever thread: finds the rows of one tablet. */
 static void find_in(const struct seek_work *work, struct seek_job *job)
 {
+    const struct seek_ends *ends = &work->terms.step->ends;
     const void *block =
         job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
-    struct tablet_terms in;
 
     if (job->run == NULL)
         bring_run(work, job, block);
     job->unread = job->run == NULL && job->file != NULL;
     if (job->error.status != VDBQ_OK || job->unread)
         return;
-    job->failed = !terms_in(work, job, block, job->run, &in);
-    if (!job->failed)
-        job->failed = job->run != NULL
-                          ? !run_terms_find(&in.terms, job->run, &job->found)
-                          : !run_terms_scan(&in.terms, block, &job->found);
-    tablet_terms_finish(&in);
+    job->failed = job->over != NULL && job->run != NULL
+                          && (ends->first == 0) != (ends->last == 0)
+                      ? !find_end(work, job, block, ends->first + ends->last)
+                      : !find_with(work, job, block, more_of_ends(work, job));
     if (!job->failed)
         seek_job_end(work, job);
 }
