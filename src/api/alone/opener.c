@@ -7,6 +7,7 @@
  */
 #include "api/alone/opener.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -24,10 +25,27 @@ struct opener {
 
 enum { LOOK_NS = 1000000 /* between looks whether all have ended */ };
 
-/* Openers whose thread has not ended, and the process that has them: one that is forked
- * from it has none. */
-static atomic_uint running;
-static atomic_int running_in;
+/* Openers whose thread has not ended, below the number of the process that has them: one
+ * that is forked from it has none. */
+enum { PROCESS_SHIFT = 32 };
+static _Atomic uint64_t running;
+
+static uint32_t running_here(uint64_t told)
+{
+    return told >> PROCESS_SHIFT == (uint64_t)os_process() ? (uint32_t)told : 0;
+}
+
+/* One more runs, or (`more` is -1) one less. */
+static void count(int more)
+{
+    uint64_t told = atomic_load(&running), next;
+
+    do {
+        assert(more > 0 || running_here(told) > 0);
+        next = (uint64_t)os_process() << PROCESS_SHIFT
+               | (running_here(told) + (uint32_t)more);
+    } while (!atomic_compare_exchange_weak(&running, &told, next));
+}
 
 static _Thread_local bool guarded;
 
@@ -42,8 +60,7 @@ static void wait_for_all(void *object)
     const struct timespec pause = { .tv_nsec = LOOK_NS };
 
     (void)object;
-    while (atomic_load(&running) > 0
-           && atomic_load(&running_in) == os_process())
+    while (running_here(atomic_load(&running)) > 0)
         nanosleep(&pause, NULL);
 }
 
@@ -52,14 +69,6 @@ void opener_guard(void)
     if (guarded || __cxa_thread_atexit_impl == NULL)
         return;
     guarded = __cxa_thread_atexit_impl(wait_for_all, NULL, &__dso_handle) == 0;
-}
-
-/* One more is about to run. */
-static void count(void)
-{
-    if (atomic_exchange(&running_in, os_process()) != os_process())
-        atomic_store(&running, 0);
-    atomic_fetch_add(&running, 1);
 }
 
 /* Loads the machine, if that asks no compiler; closes the device if not. */
@@ -91,7 +100,7 @@ static void *open_device(void *context)
     if (opener->device != NULL)
         load(opener);
     atomic_store(&opener->ended, true);
-    atomic_fetch_sub(&running, 1);
+    count(-1);
     return NULL;
 }
 
@@ -105,9 +114,9 @@ struct opener *opener_start(const struct settings *settings,
     opener->settings = *settings;
     opener->machine = *machine;
     opener_guard();
-    count();
+    count(1);
     if (parallel_start(&opener->thread, 1, open_device, opener) == 0) {
-        atomic_fetch_sub(&running, 1);
+        count(-1);
         memory_release(opener);
         return NULL;
     }
