@@ -77,8 +77,8 @@ struct edit *edit_next(struct edit *before, const struct edit_change *change);
  * that had not. False: no memory. */
 bool edit_note_recent(struct edit *edit, struct edit *before,
                       const uint32_t *places, uint32_t count);
-/* An edit that was read is one that came after `before`, of the same base. False: no
- * memory. */
+/* An edit that was read has the origin of another one of the same base, or that itself,
+ * where they differ in few places. False: no memory. */
 bool edit_follow(struct edit *edit, struct edit *before);
 /* Both accept NULL: there is no edit. */
 struct edit *edit_hold(struct edit *edit);

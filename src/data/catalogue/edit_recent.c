@@ -63,10 +63,10 @@ static bool same_value(const struct edit_column *a, uint32_t i,
                                        : memcmp(left, right, width) == 0;
 }
 
-/* Adds places of a column that an edit has new values of, which another one has not,
- * or others; NULL: it has none. */
-static bool list_changes(const struct edit_column *news,
-                         const struct edit_column *olds, struct vector *places)
+/* Adds places of a column where one edit has a new value, and another one has none, or
+ * another one. NULL: it has none anywhere. */
+static bool list_others(const struct edit_column *news,
+                        const struct edit_column *olds, struct vector *places)
 {
     uint32_t k = 0, count = olds != NULL ? olds->count : 0;
     bool done = true;
@@ -88,19 +88,30 @@ static int compare_places(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* ... of all columns. */
+static bool list_all_others(const struct edit *edit, const struct edit *other,
+                            struct vector *places)
+{
+    bool done = true;
+
+    for (unsigned i = 0; i < edit->column_count && done; i++)
+        done = list_others(&edit->columns[i],
+                           edit_column(other, edit->columns[i].column), places);
+    return done;
+}
+
+/* Whichever of them came first, where they differ is not what the origin has. */
 bool edit_follow(struct edit *edit, struct edit *before)
 {
     struct vector places = VECTOR(uint32_t);
     uint32_t *items, kept = 0;
-    bool done = true;
+    bool done;
 
     assert(identity_equal(edit->base, before->base) && edit->origin == NULL);
-    for (unsigned i = 0; i < edit->column_count && done; i++)
-        done =
-            list_changes(&edit->columns[i],
-                         edit_column(before, edit->columns[i].column), &places);
+    done = list_all_others(edit, before, &places)
+           && list_all_others(before, edit, &places);
     items = places.items;
-    if (edit->column_count > 1 && places.count > 1)
+    if (places.count > 1)
         qsort(items, places.count, sizeof *items, compare_places);
     for (size_t i = 0; i < places.count; i++)
         if (i == 0 || items[i] != items[i - 1])

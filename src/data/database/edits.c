@@ -326,15 +326,22 @@ static enum vdbq_status load(const struct database *database,
     return status;
 }
 
+/* The table as the current catalogue has it; NULL: it has none. */
+static const struct table *table_before(const struct database *database,
+                                        const struct table *table)
+{
+    return database->current != NULL
+               ? catalogue_table_id(database->current, table->id)
+               : NULL;
+}
+
 /* The edit that the current catalogue has of the same tablet, in the same place;
  * NULL: none. */
 static struct edit *find_loaded(const struct database *database,
                                 const struct table *table,
                                 const struct tablet_ref *tablet, size_t near)
 {
-    const struct catalogue *current = database->current;
-    const struct table *before =
-        current != NULL ? catalogue_table_id(current, table->id) : NULL;
+    const struct table *before = table_before(database, table);
     const struct tablet_ref *found = NULL;
 
     if (before == NULL || before->column_count != table->column_count)
@@ -358,9 +365,7 @@ static struct edit *find_before(const struct database *database,
                                 const struct table *table,
                                 const struct edit *edit, size_t near)
 {
-    const struct catalogue *current = database->current;
-    const struct table *before =
-        current != NULL ? catalogue_table_id(current, table->id) : NULL;
+    const struct table *before = table_before(database, table);
     struct edit *found = NULL;
 
     for (size_t i = 0;
