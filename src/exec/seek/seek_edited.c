@@ -21,7 +21,7 @@ bool seek_edited_any(const struct seek_terms *terms, const struct edit *edit)
     unsigned count;
     const unsigned *columns = reads_of(terms, &count);
 
-    return edit != NULL && edit_has(edit, columns, count);
+    return edited_level(edit, columns, count, 0) != NULL;
 }
 
 uint32_t seek_edited_most(const struct seek_terms *terms,
