@@ -341,6 +341,53 @@ static void damage_is_found(void **state)
     disk_end();
 }
 
+/* An edit of places 0, 2, ... that have their number as the new value of column 0. */
+static struct edit *edit_of(uint32_t count)
+{
+    static uint32_t places[ROWS];
+    static int32_t values[ROWS];
+    const struct vdbq_vector vector = { VDBQ_INTEGER, values, NULL };
+    const struct edit_change change = { .places = places,
+                                        .count = count,
+                                        .column_count = 1,
+                                        .columns = &(unsigned){ 0 },
+                                        .vectors = &vector };
+    struct edit *empty = edit_create((struct identity){ 1, 1 }, ROWS);
+    struct edit *edit;
+
+    for (uint32_t i = 0; i < count; i++) {
+        places[i] = 2 * i;
+        values[i] = (int32_t)places[i];
+    }
+    assert_non_null(empty);
+    edit = edit_next(empty, &change);
+    assert_non_null(edit);
+    assert_null(edit->origin); /* so many are no few since another one */
+    edit_release(empty);
+    return edit;
+}
+
+/* Where two edits of a base differ is recent, whichever was first. */
+static void either_follows(void **state)
+{
+    enum { MANY = 100, MORE = 102 };
+
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        struct edit *other = edit_of(turned ? MORE : MANY);
+        struct edit *edit = edit_of(turned ? MANY : MORE);
+
+        assert_true(edit_follow(edit, other));
+        assert_ptr_equal(edit->origin, other);
+        assert_int_equal(edit->recent_count, MORE - MANY);
+        for (uint32_t place = 0; place < 2 * MORE; place++)
+            assert_int_equal(edit_is_recent(edit, place),
+                             place >= 2 * MANY && place % 2 == 0);
+        edit_release(other);
+        edit_release(edit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +396,7 @@ int main(void)
         cmocka_unit_test(base_stays),
         cmocka_unit_test(encodings_are_obeyed),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(either_follows),
     };
 
     chance_start();
