@@ -39,9 +39,8 @@ struct checking {
     unsigned axes;                 /* of the program */
     struct arrival *arrivals;      /* for each program counter */
     int registers;                 /* the highest one written, and one more */
-    /* what each register holds now */
-    struct writer writers[VDBQ_REGISTERS_MAX];
-    struct error *error; /* where the first fault is written */
+    struct writer *writers;        /* what each of these holds now */
+    struct error *error;           /* where the first fault is written */
 };
 
 static enum vdbq_status refuse(const struct checking *check, int pc,
@@ -229,9 +228,8 @@ static enum vdbq_status check_written(struct checking *check, int pc, int r)
     if (check->writers[r].pc > 0)
         return refuse(check, pc, "instruction %d writes register %d, too",
                       check->writers[r].pc, r);
-    assert(pc > 0);
+    assert(pc > 0 && r < check->registers);
     check->writers[r].pc = pc;
-    check->registers = r < check->registers ? check->registers : r + 1;
     check->writers[r].type =
         op_facts(program_at(check->program, pc)->op)->writes;
     return VDBQ_OK;
@@ -350,7 +348,7 @@ static enum vdbq_status check_read(const struct checking *check, int pc, int r,
     if (status != VDBQ_OK)
         return status;
     const struct writer *writer = &check->writers[r];
-    if (writer->pc == 0 || writer->pc >= pc)
+    if (r >= check->registers || writer->pc == 0 || writer->pc >= pc)
         return refuse(check, pc, "register %d is read before it is written", r);
     enum op_effect effect =
         op_facts(program_at(check->program, pc)->op)->effect;
@@ -451,30 +449,51 @@ static enum vdbq_status check_rows_part(struct checking *check)
     return status;
 }
 
+/* Frame and rows' part, where no jump is known yet. */
+static enum vdbq_status check_all(struct checking *check)
+{
+    for (int i = 0; i <= check->count; i++)
+        check->arrivals[i] = (struct arrival){ INT_MAX, INT_MAX };
+    error_clear(check->error);
+    enum vdbq_status status = check_frame(check);
+    return status == VDBQ_OK ? check_rows_part(check) : status;
+}
+
+/* One more than the highest register that is written, of those that there are. */
+static int count_registers(const struct program *program)
+{
+    int registers = 0;
+    for (int pc = 0; (size_t)pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        const char *letters = op_operands(in->op);
+        const int operands[4] = { in->a, in->b, in->c, in->d };
+        for (int i = 0; i < 4; i++)
+            if (letters[i] == 'w' && operands[i] >= registers
+                && operands[i] < VDBQ_REGISTERS_MAX)
+                registers = operands[i] + 1;
+    }
+    return registers;
+}
+
 enum vdbq_status program_check(struct program *program, struct error *error)
 {
     if (program->code.count > VDBQ_CODE_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "the program has %zu instructions; the limit is %d",
                          program->code.count, VDBQ_CODE_MAX);
-    struct checking *check = memory_zeroed(1, sizeof *check);
-    struct arrival *arrivals =
-        memory_zeroed(program->code.count + 1, sizeof *arrivals);
-    enum vdbq_status status = error_no_memory(error);
-    if (check != NULL && arrivals != NULL) {
-        check->program = program;
-        check->count = (int)program->code.count;
-        check->arrivals = arrivals;
-        check->error = error;
-        for (int i = 0; i <= check->count; i++)
-            arrivals[i] = (struct arrival){ INT_MAX, INT_MAX };
-        error_clear(error);
-        status = check_frame(check);
-        if (status == VDBQ_OK)
-            status = check_rows_part(check);
-        program->registers = (unsigned)check->registers;
-    }
-    memory_release(arrivals);
-    memory_release(check);
+    struct checking check = { .program = program,
+                              .count = (int)program->code.count,
+                              .registers = count_registers(program),
+                              .error = error };
+    check.arrivals =
+        memory_zeroed(program->code.count + 1, sizeof *check.arrivals);
+    check.writers =
+        memory_zeroed((size_t)check.registers + 1, sizeof *check.writers);
+    enum vdbq_status status = check.arrivals && check.writers
+                                  ? check_all(&check)
+                                  : error_no_memory(error);
+    program->registers = (unsigned)check.registers;
+    memory_release(check.writers);
+    memory_release(check.arrivals);
     return status;
 }

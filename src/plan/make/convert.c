@@ -145,6 +145,8 @@ static struct expression *to_smallint(struct binder *binder,
     struct expression *above, *below, *either;
 
     e = expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
+    if (e != NULL && interval_fits(&e->range, INT16_MIN, INT16_MAX))
+        return expression_number(binder, e, VDBQ_SMALLINT, e->at);
     above = expression_calculate(binder, AST_GT, e, INT16_MAX, place.at);
     below = expression_calculate(binder, AST_LT, e, INT16_MIN, place.at);
     either = above && below

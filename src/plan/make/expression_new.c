@@ -125,36 +125,72 @@ void expression_place(const struct binder *binder, struct expression *e,
     e->end = tree->end;
 }
 
+/* The whole numbers around 0 that a type has exactly: all up to this one, or 0. */
+static int64_t most_whole(int type)
+{
+    switch (type_machine((enum vdbq_type)type)) {
+    case TYPE_I32:
+        return INT32_MAX;
+    case TYPE_I64:
+        return INT64_MAX;
+    case TYPE_F32:
+        return INT64_C(1) << 24;
+    case TYPE_F64:
+        return INT64_C(1) << 53;
+    default:
+        return 0;
+    }
+}
+
+/* Whether it is a known whole number that the type has, too: the cast is the number
+ * itself, and needs no program. */
+static bool is_known_whole(const struct expression *e, int type)
+{
+    int64_t most = most_whole(type);
+
+    return e->kind == EXPRESSION_CONSTANT && !e->constant.null
+           && e->type != VDBQ_TEXT && !is_float(e->type) && type != VDBQ_TEXT
+           && e->constant.integer >= -most && e->constant.integer <= most;
+}
+
+/* That number as one of the type. */
+static struct expression *known_whole(struct binder *binder,
+                                      const struct expression *known, int type,
+                                      struct position at)
+{
+    struct expression_constant value = known->constant;
+    struct expression *e;
+
+    if (is_float(type))
+        value = (struct expression_constant){ .real = (double)value.integer };
+    e = constant(binder, type, value, at);
+    if (e != NULL)
+        e->literal = known->literal;
+    return e;
+}
+
 struct expression *expression_number(struct binder *binder,
                                      struct expression *operand, int type,
                                      struct position at)
 {
-    struct expression *e = expression_new(binder, EXPRESSION_CAST, type, at);
+    struct expression *e;
 
+    if (is_known_whole(operand, type))
+        return known_whole(binder, operand, type, at);
+    e = expression_new(binder, EXPRESSION_CAST, type, at);
     if (e == NULL)
         return NULL;
     e->left = operand;
     return expression_finish(binder, e);
 }
 
-/* Whether it is a known number of 64 bits that another type has, too. */
-static bool keeps_digits(const struct expression *e, int type)
-{
-    return e->kind == EXPRESSION_CONSTANT && !e->constant.null
-           && type_machine((enum vdbq_type)e->type) == TYPE_I64
-           && type_machine((enum vdbq_type)type) == TYPE_I64;
-}
-
 struct expression *expression_renamed(struct binder *binder,
                                       struct expression *e, int type,
                                       unsigned scale)
 {
-    struct expression *same = NULL;
+    struct expression *same =
+        e != NULL ? expression_number(binder, e, type, e->at) : NULL;
 
-    if (e != NULL && keeps_digits(e, type))
-        same = expression_integer(binder, e->constant.integer, e->at);
-    else if (e != NULL)
-        same = expression_number(binder, e, type, e->at);
     if (same == NULL)
         return NULL;
     same->type = type;
