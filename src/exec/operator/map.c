@@ -12,6 +12,7 @@
 #include "base/held_error.h"
 #include "base/hostile.h"
 #include "exec/operator/map_compute.h"
+#include "exec/operator/map_table.h"
 #include "exec/rows/rescan.h"
 #include "exec/rows/spill.h"
 #include "exec/stream/stream_inner.h"
@@ -30,8 +31,9 @@ struct map_stream {
     struct stream head; /* first */
     /* of each batch: the input's columns, then the results */
     struct vdbq_vector *vectors;
-    struct row_set results;  /* of the rows at hand: a column a function    */
-    struct map_texts *texts; /* of each function, if it makes texts         */
+    struct row_set results;   /* of the rows at hand: a column a function    */
+    struct map_texts *texts;  /* of each function, if it makes texts         */
+    struct map_table *tables; /* of each function                            */
     struct function_lookup *lookups; /* of each function, if it looks up      */
     struct function_lookup **then;   /* of each function: calls of its texts  */
     struct arena arena;              /* of these                              */
@@ -167,7 +169,9 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
     map->part =
         memory_zeroed(result_column(map, 0) + (size_t)1, sizeof *map->part);
     map->texts = memory_zeroed(function_count(map), sizeof *map->texts);
-    if (map->vectors == NULL || map->part == NULL || map->texts == NULL)
+    map->tables = memory_zeroed(function_count(map), sizeof *map->tables);
+    if (map->vectors == NULL || map->part == NULL || map->texts == NULL
+        || map->tables == NULL)
         return error_no_memory(error);
     enum vdbq_status status = row_set_init(&map->results, result_columns(map),
                                            function_count(map), error);
@@ -197,6 +201,9 @@ static void map_close(struct stream *stream)
     struct map_stream *map = (struct map_stream *)stream;
     if (map->texts != NULL)
         forget_texts(map);
+    for (unsigned i = 0; map->tables != NULL && i < function_count(map); i++)
+        map_table_finish(&map->tables[i]);
+    memory_release(map->tables);
     memory_release(map->texts);
     spill_reader_finish(&map->reader);
     spill_finish(&map->file);
@@ -210,6 +217,18 @@ static void map_close(struct stream *stream)
 }
 
 /* ------------------------------------------------------------- compute -- */
+
+/* Whether a call's values were taken from a table of all words. */
+static bool put_table(struct map_stream *map, unsigned number,
+                      const struct map_call *call)
+{
+    if (call->lookup == NULL || call->batch->rows == 0)
+        return false;
+    int argument = *(const int *)vector_at(&call->step->arguments, 0);
+    return map_table_put(
+        &map->tables[number], call,
+        stream_dictionary(map->head.inputs[0], (unsigned)argument));
+}
 
 /* One function over a batch. The batch ends before a row for which it fails. */
 static enum vdbq_status compute(struct map_stream *map, unsigned number,
@@ -230,6 +249,8 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
         call.words[i] =
             stream_dictionary(map->head.inputs[0], (unsigned)arguments[i]);
     enum vdbq_status status = row_set_flags(&map->results, number, error);
+    if (status == VDBQ_OK && put_table(map, number, &call))
+        return VDBQ_OK;
     if (status == VDBQ_OK)
         status = map_compute(&call, &rows, error);
     if (!stream_row_failed(status))
@@ -514,9 +535,17 @@ static struct dictionary *map_dictionary(const struct stream *stream,
                       : stream_dictionary(stream->inputs[0], column);
 }
 
+/* As many rows come as go; where all are computed, they have come. */
+static void map_few(struct stream *stream, uint64_t rows)
+{
+    if (!((struct map_stream *)stream)->whole)
+        stream_few(stream->inputs[0], rows);
+}
+
 const struct stream_kind map_stream = {
     .size = sizeof(struct map_stream),
     .calls = { .batch = map_batch,
+               .few = map_few,
                .dictionary = map_dictionary,
                .close = map_close },
     .open = map_open,

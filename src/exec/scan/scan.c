@@ -17,7 +17,7 @@
 /* Rows of the first launch where a sort is to have a bound for the others. */
 enum { UNBOUNDED_ROWS = HOSTILE(64, 1 << 17) };
 /* Rows of a launch are a multiple of it where its reader wants few. */
-enum { FEW_ROWS = 1 << 12 };
+enum { FEW_ROWS = 1 << 9 };
 /* What a launch may wait for: with less, the link is faster than the host. */
 enum { AWAITED_BYTES_MAX = 3 << 20 };
 /* Tablets of a table whose launches start before anybody waits for them: more take so

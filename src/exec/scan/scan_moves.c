@@ -231,10 +231,16 @@ static const struct stream_device_calls device_calls = {
     .advance = scan_moves_advance,
 };
 
+static void scan_moves_few(struct stream *stream, uint64_t rows)
+{
+    stream_few(stream->inputs[0], rows);
+}
+
 const struct stream_kind scan_moves = {
     .size = sizeof(struct scan_moves),
     .calls = { .batch = scan_moves_batch,
                .close_up = scan_moves_close_up,
+               .few = scan_moves_few,
                .dictionary = scan_moves_dictionary,
                .close = scan_moves_close,
                .device = &device_calls },

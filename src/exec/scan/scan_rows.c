@@ -32,6 +32,7 @@ struct scan_rows {
     struct vdbq_batch pending;   /* of the input: rows that are not in a morsel
                                   yet, from `pending_next` on                     */
     uint64_t pending_next;       /* of `pending` */
+    bool few;                    /* the reader is likely to end soon         */
     bool fed;                    /* nothing is left to start                 */
     struct held_error held;      /* ... since this happened                  */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
@@ -157,7 +158,7 @@ static bool scan_rows_rest(struct stream *stream)
         return false;
     scan->pending = (struct vdbq_batch){ .rows = 0 };
     scan->pending_next = 0;
-    scan->fed = false;
+    scan->few = scan->fed = false;
     return true;
 }
 
@@ -199,7 +200,8 @@ static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
     return status;
 }
 
-/* Fills the next morsel and starts it. */
+/* Fills the next morsel and starts it; for a reader of few with the rows that are
+ * there. */
 static enum vdbq_status start_morsel(struct scan_rows *scan,
                                      struct error *error)
 {
@@ -208,8 +210,8 @@ static enum vdbq_status start_morsel(struct scan_rows *scan,
     if (status != VDBQ_OK || scan->fed)
         return status;
     status = host_morsels_begin(&scan->morsels, &morsel, error);
-    while (status == VDBQ_OK && !scan->fed
-           && morsel->rows < morsel->rows_room) {
+    bool more = true;
+    while (status == VDBQ_OK && more && !scan->fed) {
         uint64_t left = scan->pending.rows - scan->pending_next;
         assert(scan->pending_next < scan->pending.rows);
         uint64_t room = morsel->rows_room - morsel->rows;
@@ -217,7 +219,8 @@ static enum vdbq_status start_morsel(struct scan_rows *scan,
         host_morsel_add(&scan->morsels, morsel, &scan->pending,
                         scan->pending_next, rows);
         scan->pending_next += rows;
-        if (morsel->rows < morsel->rows_room)
+        more = morsel->rows < morsel->rows_room && !scan->few;
+        if (more)
             status = fetch(scan, error);
     }
     if (status != VDBQ_OK) {
@@ -228,10 +231,17 @@ static enum vdbq_status start_morsel(struct scan_rows *scan,
                              : status;
 }
 
+/* Whether another morsel is to be started; for a reader of few one at a time. */
+static bool may_start(const struct scan_rows *scan)
+{
+    return !scan->fed && host_morsels_have_room(&scan->morsels)
+           && (!scan->few || host_morsels_in_flight(&scan->morsels) == 0);
+}
+
 /* Starts morsels while there is room. */
 static void start_morsels(struct scan_rows *scan, struct error *error)
 {
-    while (!scan->fed && host_morsels_have_room(&scan->morsels)) {
+    while (may_start(scan)) {
         if (start_morsel(scan, error) == VDBQ_OK)
             continue;
         held_error_set(&scan->held, error);
@@ -446,6 +456,15 @@ static void scan_rows_stats(const struct stream *stream,
     host_morsels_stats(&scan->morsels, stats);
 }
 
+/* The input has few rows to give, and more where the program leaves some out. */
+static void scan_rows_few(struct stream *stream, uint64_t rows)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    scan->few = scan->device == NULL;
+    if (scan->few)
+        stream_few(scan->input, rows);
+}
+
 /* Waits for the launches, then frees what they read. */
 static void scan_rows_close(struct stream *stream)
 {
@@ -463,6 +482,7 @@ const struct stream_kind scan_rows = {
     .calls = { .batch = scan_rows_batch,
                .stays = scan_rows_stays,
                .close_up = scan_rows_close_up,
+               .few = scan_rows_few,
                .dictionary = scan_rows_dictionary,
                .stats = scan_rows_stats,
                .rest = scan_rows_rest,
