@@ -45,7 +45,8 @@ class Queries:
                                 self.of_sets, self.of_pairs, self.of_all_pairs, self.of_first,
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
-                                self.of_calls, self.of_calls))(self.rng.choice(KEYS))
+                                self.of_calls, self.of_calls, self.of_looks, self.of_looks))(
+                                    self.rng.choice(KEYS))
 
     def some(self, *texts):
         return self.rng.choice(texts)
@@ -143,6 +144,17 @@ class Queries:
                           'reverse(m.s) DESC, m.id')
         end = self.some('', ' LIMIT 5', f' ORDER BY {order} LIMIT {self.some(1, 7, 70)}')
         return (f'SELECT m.{key}, {", ".join(calls)} FROM many m' + self.where(*tests) + end)
+
+    def of_looks(self, key):
+        """A look at some of many: what is made of their texts, and asked of these."""
+        made = [self.some("m.s || '-' || m.w", 'm.s || m.k', "concat_ws(' ', m.s, m.d)",
+                          "replace(m.s, 'w', m.w || '')", 'm.s') for _ in range(2)]
+        asked = self.some("m.s LIKE '%7'", "upper(m.s) LIKE 'W%'", 'length(m.s) > 2',
+                          "m.s || '-' || m.w LIKE '%-7'", "m.s || 'x' LIKE '%7x'")
+        order = self.some('', '', f' ORDER BY m.{key}, m.id', ' ORDER BY m.w DESC, m.id')
+        return (f'SELECT m.id, {", ".join(made)} FROM many m' + self.where(
+            self.some('', asked), self.test('m')) + order + f' LIMIT {self.some(1, 7, 70)}'
+                + self.some('', ' OFFSET 20'))
 
     def of_first(self, key):
         """The first rows of many, with all that they have."""

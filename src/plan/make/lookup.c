@@ -300,3 +300,10 @@ bool lookup_nest(struct binder *binder, const struct expression *e,
         *made = make_nested(binder, e, &writing, call);
     return !fits || *made != NULL;
 }
+
+bool lookup_fails_if_long(const struct expression *e)
+{
+    return e->kind == EXPRESSION_LOOKUP && e->lookup.depth == 1
+           && e->lookup.function->only_long
+           && e->left->kind == EXPRESSION_COLUMN;
+}

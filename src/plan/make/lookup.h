@@ -23,4 +23,8 @@ bool lookup_make(struct binder *binder, const struct function *function,
 bool lookup_nest(struct binder *binder, const struct expression *e,
                  struct expression **made);
 
+/* Whether it is a call of a column that fails where the text becomes too long, and
+ * for no other reason. */
+bool lookup_fails_if_long(const struct expression *e);
+
 #endif

@@ -46,6 +46,7 @@
 #include "plan/simplify/tree_pass.h"
 #include "plan/simplify/unread.h"
 #include "plan/texts/late_calls.h"
+#include "plan/texts/late_maps.h"
 #include "plan/texts/nested_calls.h"
 #include "plan/index/use_index.h"
 #include "plan/tree/binder.h"
@@ -327,6 +328,12 @@ static const struct pass {
           "the words that there are.",
       .optional = true,
       .when = PASS_TREE },
+    { .name = "map late",
+      .each = late_maps,
+      .text = "Functions that the host computes are computed for the rows that "
+              "a sort with a LIMIT keeps.",
+      .optional = true,
+      .when = PASS_TREE },
     { .name = "fetch late",
       .apply = fetch_late,
       .text =
@@ -371,6 +378,13 @@ static const struct pass {
       .apply = nested_calls,
       .text = "What is asked of texts that calls give for many words is asked "
               "when they are made.",
+      .optional = true,
+      .when = PASS_ALL },
+    { .name = "first conditions",
+      .apply = first_conditions,
+      .text =
+          "What a LIMIT's condition asks of texts is asked of the rows that "
+          "are looked at, where these are few for the words that there are.",
       .optional = true,
       .when = PASS_ALL },
 };

@@ -14,17 +14,20 @@
  * those of which a sort with a LIMIT wants the first, unless an index has the order.
  *
  * What may fail is computed for the same rows as before: behind a sort with a
- * LIMIT, where it would be for fewer, nothing that fails is late.
+ * LIMIT, where it would be for fewer, nothing that fails is late, but for calls that
+ * fail of texts of 256 MB alone.
  */
 #include "plan/texts/late_calls.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/hostile.h"
 #include "base/vector.h"
 #include "plan/condition/split.h"
 #include "plan/estimate/estimate.h"
 #include "plan/make/logic.h"
+#include "plan/make/lookup.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
@@ -36,7 +39,9 @@
 enum {
     /* of a column; below, they are as good as computed */
     WORDS_LEAST = HOSTILE(1, 500),
-    WORDS_SHARE = HOSTILE(1, 8) /* times the rows that are left, at least */
+    WORDS_SHARE = HOSTILE(1, 8), /* times the rows that are left, at least */
+    FIRST_MANY =
+        8 /* times as many rows may be looked at as a LIMIT is expected to */
 };
 #define WORDS_SHARE_TEXT                                                       \
     0.5 /* ... where texts come of it, nearly all different */
@@ -46,6 +51,7 @@ struct calls {
     struct binder *binder;
     const struct node *below;
     double rows;      /* that are left of it                            */
+    double most;      /* rows of it that a LIMIT asks for, likely         */
     bool any_failing; /* calls that may fail are meant, too             */
     bool leave;       /* ... and a statement shows or groups them     */
     /* ... and a sort wants the first of these; or NULL */
@@ -121,6 +127,7 @@ static double words_share(const struct calls *calls, const struct expression *e)
 static bool is_late(const struct calls *calls, const struct expression *e)
 {
     return is_costly(calls, e) && (calls->any_failing || !e->lookup.fails)
+           && (calls->most == INFINITY || e->type != VDBQ_TEXT)
            && late_calls_words(calls->below, e->left->column.number)
                   >= calls->rows * words_share(calls, e)
            && expression_find(&calls->stay, 0, e) < 0;
@@ -170,6 +177,7 @@ static struct calls begin(struct binder *binder, const struct node *below)
     return (
         struct calls){ .binder = binder,
                        .below = below,
+                       .most = INFINITY,
                        .any_failing = true,
                        .stay = VECTOR_IN(binder->arena, struct expression *),
                        .found = VECTOR_IN(binder->arena, struct expression *) };
@@ -304,12 +312,20 @@ static bool split(struct calls *calls, struct expression *where,
     return done;
 }
 
-/* Rows of a node that a condition keeps. */
-static double rows_kept(const struct node *below, const struct expression *e)
+/* The share of a node's rows that a condition keeps. */
+static double share_kept(const struct node *below, const struct expression *e)
 {
     const struct estimate_nodes nodes = { below, NULL };
     const struct estimate_source source = estimate_of_nodes(&nodes);
-    return e != NULL ? below->rows * estimate_kept(&source, e) : below->rows;
+    return e != NULL ? estimate_kept(&source, e) : 1;
+}
+
+/* Rows that it keeps, of those that are asked for. */
+static double rows_kept(const struct calls *calls, const struct expression *e)
+{
+    double rows = calls->below->rows;
+    return (rows < calls->most ? rows : calls->most)
+           * share_kept(calls->below, e);
 }
 
 /* What of a SELECT's condition is tested first, and which calls are late then.
@@ -321,13 +337,13 @@ static bool choose(struct calls *calls, struct node *select,
     *parts = (struct parts){ 0 };
     if (divides && !split(calls, select->where, parts))
         return false;
-    calls->rows = rows_kept(calls->below, parts->early);
-    if (parts->early != NULL && parts->late != NULL
-        && !collect_all(calls, &parts->late, 1))
+    calls->rows = rows_kept(calls, parts->early);
+    if ((parts->early != NULL || calls->rows < calls->below->rows)
+        && parts->late != NULL && !collect_all(calls, &parts->late, 1))
         return false;
     if (calls->found.count == 0) {
         *parts = (struct parts){ .early = select->where };
-        calls->rows = rows_kept(calls->below, select->where);
+        calls->rows = rows_kept(calls, select->where);
         if (select->where != NULL && !collect_stays(calls, &select->where))
             return error_no_memory(calls->binder->error), false;
     } else {
@@ -347,12 +363,9 @@ static bool calls_any(struct calls *calls, struct node *select)
     return any;
 }
 
-static struct node *select_late(struct binder *binder, struct node *select,
-                                bool leave, const struct expression *first)
+static struct node *select_calls_late(struct calls calls, struct node *select)
 {
-    struct calls calls = begin(binder, select->left);
-    calls.leave = leave;
-    calls.first = first;
+    struct binder *binder = calls.binder;
     struct parts parts;
     struct node *rows = select->left;
     if (!calls_any(&calls, select))
@@ -373,6 +386,15 @@ static struct node *select_late(struct binder *binder, struct node *select,
             return NULL;
     }
     return make_select(&calls, select, parts.late, results);
+}
+
+static struct node *select_late(struct binder *binder, struct node *select,
+                                bool leave, const struct expression *first)
+{
+    struct calls calls = begin(binder, select->left);
+    calls.leave = leave;
+    calls.first = first;
+    return select_calls_late(calls, select);
 }
 
 /* ---------------------------------------------------------------- a limit -- */
@@ -436,12 +458,14 @@ static struct node *make_limit(struct calls *calls, const struct node *limit)
     return make_select(calls, limit, NULL, results);
 }
 
-/* Whether a row that the limit leaves out could have failed. */
+/* Whether a row that the limit leaves out could have failed, but for texts that are
+ * too long. */
 static bool may_fail(const struct node *select)
 {
     bool fails = false;
     for (unsigned i = 0; i < select->column_count && !fails; i++)
-        fails = select->results[i]->faults;
+        fails = select->results[i]->faults
+                && !lookup_fails_if_long(select->results[i]);
     return fails;
 }
 
@@ -469,21 +493,19 @@ static bool is_own(const struct node *node)
     return node->common == NULL && !node->shared && node_has_one_reader(node);
 }
 
-static struct node *late_at_limit(struct binder *binder, struct node *node)
-{
-    const struct node *select = node->left;
-    bool limits = (node->kind == NODE_SORT && node->sort.limit != UINT64_MAX)
-                  || (node->kind == NODE_LIMIT && node->right == NULL);
-    return limits && is_own(node) && select->kind == NODE_SELECT
-                   && is_own(select)
-               ? limit_late(binder, node)
-               : node;
-}
-
 static bool can_be_late(const struct node *node)
 {
     return node->kind == NODE_SELECT && is_own(node)
            && node->left->kind != NODE_ONCE;
+}
+
+static struct node *late_at_limit(struct binder *binder, struct node *node)
+{
+    bool limits = (node->kind == NODE_SORT && node->sort.limit != UINT64_MAX)
+                  || (node->kind == NODE_LIMIT && node->right == NULL);
+    if (!limits || !is_own(node) || !can_be_late(node->left))
+        return node;
+    return limit_late(binder, node);
 }
 
 static struct node *late_at_select(struct binder *binder, struct node *node)
@@ -535,6 +557,53 @@ struct node *first_calls(struct binder *binder, struct node *root)
 {
     return node_count_readers(binder, root)
                    && tree_look_once(binder, root, late_below_sort)
+               ? root
+               : NULL;
+}
+
+/* -------------------------------------------------------- first conditions -- */
+
+/* A SELECT whose first rows a LIMIT wants: where its condition keeps many, few of
+ * the rows below are looked at, and few of their words. */
+static struct node *first_late(struct binder *binder, struct node *select,
+                               double wanted)
+{
+    struct calls calls = begin(binder, select->left);
+    estimate_node(binder, select);
+    calls.most = FIRST_MANY * wanted / share_kept(select->left, select->where);
+    return select_calls_late(calls, select);
+}
+
+/* Where the rows come from that a LIMIT takes one for one: below what computes. */
+static struct node **first_source(struct node *limit)
+{
+    struct node **source = &limit->left;
+    while (is_own(*source)
+           && ((*source)->kind == NODE_MAP
+               || ((*source)->kind == NODE_SELECT && (*source)->where == NULL
+                   && (*source)->left->kind != NODE_ONCE)))
+        source = &(*source)->left;
+    return source;
+}
+
+static bool late_below_limit(struct binder *binder, struct node *node)
+{
+    struct node **source;
+    if (node->kind != NODE_LIMIT || node->right != NULL)
+        return true;
+    source = first_source(node);
+    if (!can_be_late(*source) || (*source)->where == NULL)
+        return true;
+    *source =
+        first_late(binder, *source,
+                   (double)node->limit.offset + (double)node->limit.limit);
+    return *source != NULL;
+}
+
+struct node *first_conditions(struct binder *binder, struct node *root)
+{
+    return node_count_readers(binder, root)
+                   && tree_look_once(binder, root, late_below_limit)
                ? root
                : NULL;
 }

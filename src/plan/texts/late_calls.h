@@ -16,6 +16,10 @@ struct node *late_calls(struct binder *binder, struct node *node);
  * where they give about as many texts as there are rows: after indexes of expressions
  * were chosen. NULL: a failure. */
 struct node *first_calls(struct binder *binder, struct node *root);
+/* Calls of the condition of a LIMIT's SELECT are computed row by row where the LIMIT is
+ * likely to end before many rows: likewise, and after calls were nested. NULL: a
+ * failure. */
+struct node *first_conditions(struct binder *binder, struct node *root);
 /* The words that a column of a node has where it is a table's; else 0. */
 double late_calls_words(const struct node *node, int column);
 /* Whether a call gives different texts for nearly all different words. */

@@ -17,7 +17,8 @@
       VDBQ_##gives,                                                            \
       takes,                                                                   \
       FUNCTION_##may == FUNCTION_NULLS,                                        \
-      FUNCTION_##may == FUNCTION_FAILS,                                        \
+      FUNCTION_##may >= FUNCTION_FAILS,                                        \
+      FUNCTION_##may == FUNCTION_LONG,                                         \
       function_##body },
 static const struct function table[] = { SCALAR_FUNCTIONS(PASS, PASS, ROW)
                                              INNER_FUNCTIONS(ROW) };

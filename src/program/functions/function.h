@@ -43,6 +43,7 @@ struct function {
     const char *takes;     /* T, I or D for each argument, `most` of them */
     bool nulls;            /* it can be NULL where no argument is         */
     bool fails;            /* it can fail; the message says of what value */
+    bool only_long;        /* ... of texts that are 256 MB long alone     */
     /* Computes it; see function_inner.h. */
     enum vdbq_status (*compute)(struct function_call_state *state);
 };

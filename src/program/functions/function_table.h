@@ -17,7 +17,7 @@
  * A host's function gives a VDBQ_ type and takes TEXT, BIGINT and DOUBLE,
  * written T, I and D, an argument each: the planner casts others. A NULL among
  * them gives NULL at once. It may be PLAIN, or give NULLS where no argument
- * is, or it FAILS for some values.
+ * is, or it FAILS for some values, or where texts become too LONG alone.
  *
  * To add a function: its row here, and the one that the row names.
  */
@@ -25,7 +25,12 @@
 #define VDBQ_PROGRAM_FUNCTION_TABLE_H
 
 /* What a host's function may do where no argument is NULL. */
-enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
+enum function_may {
+    FUNCTION_PLAIN,
+    FUNCTION_NULLS,
+    FUNCTION_FAILS,
+    FUNCTION_LONG
+};
 
 /* clang-format off */
 
@@ -73,7 +78,7 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "... at the start")                                                   \
     HOST(rtrim, 1, 2, TEXT, "TT", PLAIN, rtrim,                                \
          "... at the end")                                                     \
-    HOST(replace, 3, 3, TEXT, "TTT", FAILS, replace,                           \
+    HOST(replace, 3, 3, TEXT, "TTT", LONG, replace,                            \
          "with each second text replaced by the third")                        \
     HOST(instr, 2, 2, BIGINT, "TT", PLAIN, instr,                              \
          "where the second text starts in the first, from 1; 0: nowhere")      \
@@ -347,9 +352,9 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
  * SQL are made of. Two of one name are two functions: like(text, pattern) here
  * is like(pattern, text) there. */
 #define INNER_FUNCTIONS(HOST)                                                  \
-    HOST(concat, 1, 8, TEXT, "TTTTTTTT", FAILS, concat,                        \
+    HOST(concat, 1, 8, TEXT, "TTTTTTTT", LONG, concat,                         \
          "all texts, one after another")                                       \
-    HOST(concat_ws, 2, 8, TEXT, "TTTTTTTT", FAILS, concat_ws,                  \
+    HOST(concat_ws, 2, 8, TEXT, "TTTTTTTT", LONG, concat_ws,                   \
          "all texts but the first, which stands between them")                 \
     HOST(printf, 1, 8, TEXT, "TTTTTTTT", FAILS, printf,                        \
          "values by a format; those that are not there are empty texts")       \

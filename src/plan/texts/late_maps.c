@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Late maps:
+ *
+ *   SELECT first || ' ' || last FROM t ORDER BY day DESC LIMIT 20
+ *
+ *   SORT BY day LIMIT 20                SELECT over the map
+ *     SELECT over the map                 MAP concat(first, ' ', last)
+ *       MAP concat(first, ' ', last)  ->    SORT BY day LIMIT 20
+ *         t                                   t
+ *
+ * where the sort's keys and the condition are of columns below the map, and no row
+ * that is left out could have failed, but for texts that are too long. (A LIMIT
+ * without a sort asks its input for few rows as it is.)
+ */
+#include "plan/texts/late_maps.h"
+
+#include <assert.h>
+
+#include "base/vector.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/simplify/tree_pass.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/node_readers.h"
+#include "plan/tree/node_reads.h"
+#include "program/functions/function.h"
+
+/* Whether a row that goes without them could have failed. */
+static bool functions_refuse(const struct node *map)
+{
+    bool refuse = false;
+
+    for (size_t i = 0; i < map->map.functions.count && !refuse; i++) {
+        const struct step_function *function =
+            vector_at(&map->map.functions, i);
+        const struct function *called =
+            function->looks_up ? NULL : function_find(function->name);
+        refuse = called == NULL || (called->fails && !called->only_long);
+    }
+    return refuse;
+}
+
+static bool results_fail(const struct node *select)
+{
+    bool fail = false;
+
+    for (unsigned i = 0; i < select->column_count && !fail; i++)
+        fail = select->results[i]->faults;
+    return fail;
+}
+
+/* Whether the sort's keys are columns from below the map. */
+static bool sorts_below(const struct node *sort, const struct node *map)
+{
+    bool below = true;
+
+    for (size_t i = 0; i < sort->sort.keys.count && below; i++) {
+        const struct step_key *key = vector_at(&sort->sort.keys, i);
+        const struct expression *e = sort->left->results[key->column];
+        below = e->kind == EXPRESSION_COLUMN
+                && (unsigned)e->column.number < map->left->column_count;
+    }
+    return below;
+}
+
+/* Whether a condition reads none of the map's own columns; false, too: a failure. */
+static bool is_below(struct binder *binder, struct expression *where,
+                     const struct node *map)
+{
+    bool *reads = column_flags(binder, map->column_count, false), below = true;
+
+    if (reads == NULL || (where != NULL && !expression_reads(reads, &where)))
+        return false;
+    for (unsigned i = map->left->column_count; i < map->column_count; i++)
+        below &= !reads[i];
+    return below;
+}
+
+static bool is_own(const struct node *node)
+{
+    return node->common == NULL && !node->shared && node_has_one_reader(node);
+}
+
+/* Whether the sort can go below the map. */
+static bool passes(struct binder *binder, const struct node *sort,
+                   const struct node *map)
+{
+    return map->kind == NODE_MAP && is_own(map) && sorts_below(sort, map)
+           && !functions_refuse(map)
+           && is_below(binder, sort->left->where, map);
+}
+
+/* The lowest map that the sort can go below; NULL: none, or a failure. */
+static struct node *find_map(struct binder *binder, const struct node *sort)
+{
+    const struct node *select = sort->left;
+    struct node *lowest = NULL;
+
+    if (sort->kind != NODE_SORT || sort->sort.limit == UINT64_MAX
+        || !is_own(sort) || select->kind != NODE_SELECT || !is_own(select)
+        || results_fail(select))
+        return NULL;
+    for (struct node *map = select->left; passes(binder, sort, map);
+         map = map->left)
+        lowest = map;
+    return lowest;
+}
+
+/* The sort, of rows from below the map. */
+static struct node *sort_below(struct binder *binder, const struct node *sort,
+                               struct node *rows)
+{
+    struct vector keys = VECTOR_IN(binder->arena, struct step_key);
+    struct node *made;
+
+    for (size_t i = 0; i < sort->sort.keys.count; i++) {
+        struct step_key key =
+            *(const struct step_key *)vector_at(&sort->sort.keys, i);
+        key.column = sort->left->results[key.column]->column.number;
+        if (!vector_append(&keys, &key, 1))
+            return error_no_memory(binder->error), NULL;
+    }
+    made = node_sort(binder, rows, &keys, rows->column_count);
+    if (made != NULL) {
+        made->sort.offset = sort->sort.offset;
+        made->sort.limit = sort->sort.limit;
+    }
+    return made;
+}
+
+/* The results that the sort gives, over the map. */
+static struct node *select_above(struct binder *binder, const struct node *sort,
+                                 struct node *map)
+{
+    struct node *made = node_select(binder, map, NULL, sort->left->results,
+                                    NULL, sort->column_count);
+
+    for (unsigned i = 0; made != NULL && i < sort->column_count; i++) {
+        assert(made->columns[i].type == sort->columns[i].type);
+        made->columns[i].name = sort->columns[i].name;
+        made->columns[i].affine = sort->columns[i].affine;
+        made->columns[i].collating = sort->columns[i].collating;
+    }
+    return made;
+}
+
+struct node *late_maps(struct binder *binder, struct node *node)
+{
+    struct node *map = find_map(binder, node), *rows;
+
+    if (map == NULL)
+        return binder->error->status == VDBQ_OK ? node : NULL;
+    rows = node_filter(binder, map->left, node->left->where);
+    if (rows != NULL)
+        rows = sort_below(binder, node, rows);
+    if (rows == NULL)
+        return NULL;
+    map->left = rows;
+    return select_above(binder, node, node->left->left);
+}
