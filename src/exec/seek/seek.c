@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/threads/parallel.h"
 #include "exec/seek/picked.h"
+#include "exec/seek/seek_given.h"
 #include "exec/seek/seek_find.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
@@ -38,8 +39,8 @@ struct seek_stream {
     unsigned *columns;           /* of the table, that are read           */
     unsigned column_count;       /* of these                              */
     struct row_set input;        /* rows whose values are looked for      */
-    struct vdbq_vector list[SEEK_KEYS_MAX]; /* ... these values, by column */
-    struct vdbq_text *words[SEEK_KEYS_MAX]; /* ... texts; else NULL       */
+    struct vdbq_vector list[SEEK_KEYS_MAX]; /* what is looked for, by column */
+    void *made[SEEK_KEYS_MAX]; /* ... what was made for these; or NULL    */
     char where[160];           /* for stats                             */
     struct seek_searches told; /* what it tells, where all was on the host */
 };
@@ -359,8 +360,8 @@ static void list_columns(struct seek_stream *seek)
 static void finish_reading(struct seek_stream *seek)
 {
     for (unsigned i = 0; i < SEEK_KEYS_MAX; i++) {
-        memory_release(seek->words[i]);
-        seek->words[i] = NULL;
+        memory_release(seek->made[i]);
+        seek->made[i] = NULL;
     }
     row_set_finish(&seek->input);
     seek->input = (struct row_set){ .rows = 0 };
@@ -392,7 +393,7 @@ static bool take_words(struct seek_stream *seek, unsigned i,
         if (!row_set_is_null(column, k))
             texts[k] = dictionary_text(column->dictionary,
                                        ((const uint32_t *)column->values)[k]);
-    seek->words[i] = texts;
+    seek->made[i] = texts;
     seek->list[i].values = texts;
     return texts != NULL;
 }
@@ -409,22 +410,35 @@ static bool take_column(struct seek_stream *seek, unsigned i)
     return column->type != VDBQ_TEXT || take_words(seek, i, column);
 }
 
-/* The values that rows of the input look for, if there is one. */
-static enum vdbq_status take_input(struct seek_stream *seek,
+/* The step's list, with what its parameters are. */
+static enum vdbq_status take_given(struct seek_stream *seek,
                                    struct error *error)
+{
+    const struct step_seek *step = step_of(seek);
+    bool done = true;
+
+    for (unsigned i = 0; i < step->list_columns && done; i++)
+        done = seek_given_column(step, i, seek->head.params->parameters,
+                                 &seek->list[i], &seek->made[i]);
+    seek->work.terms.list_rows = step->list_count;
+    return done ? VDBQ_OK : error_no_memory(error);
+}
+
+/* The values that are looked for: those that rows of the input have, if there is
+ * one. */
+static enum vdbq_status take_list(struct seek_stream *seek, struct error *error)
 {
     enum vdbq_status status;
     bool done = true;
 
     if (seek->head.step->inputs.count == 0)
-        return VDBQ_OK;
+        return take_given(seek, error);
     status = stream_materialise_some(&seek->head, &seek->input, error);
     if (status != VDBQ_OK)
         return status;
     stream_close_input(&seek->head, 0);
     for (unsigned i = 0; i < step_of(seek)->from_count && done; i++)
         done = take_column(seek, i);
-    seek->work.terms.list = seek->list;
     seek->work.terms.list_rows = seek->input.rows;
     return done ? VDBQ_OK : error_no_memory(error);
 }
@@ -454,14 +468,13 @@ static enum vdbq_status read_rows(struct seek_stream *seek,
         .terms = { .step = step_of(seek),
                    .table = table,
                    .index = index_of(seek),
-                   .list = step_of(seek)->list,
-                   .list_rows = step_of(seek)->list_count },
+                   .list = seek->list },
         .jobs = work->jobs,
         .job_room = work->job_room,
         .rows = seek->head.step->rows,
     };
     list_columns(seek);
-    status = take_input(seek, error);
+    status = take_list(seek, error);
     if (status == VDBQ_OK)
         status = seek_terms_init(&work->terms, params, error);
     if (status == VDBQ_OK)

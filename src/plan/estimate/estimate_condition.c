@@ -291,6 +291,12 @@ static bool is_or(const struct expression *e)
     return e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_OR;
 }
 
+/* Whether it is a value that the statement says. */
+static bool is_said(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT || e->kind == EXPRESSION_PARAMETER;
+}
+
 /* Whether what an OR's sides ask next to it are other values of the same: IN is
  * a tree of ORs. */
 static bool is_list(const struct expression *e)
@@ -301,10 +307,8 @@ static bool is_list(const struct expression *e)
         left = left->right;
     while (is_or(right))
         right = right->left;
-    return is_equality(left) && is_equality(right)
-           && left->right->kind == EXPRESSION_CONSTANT
-           && right->right->kind == EXPRESSION_CONSTANT
-           && expression_same(left->left, right->left);
+    return is_equality(left) && is_equality(right) && is_said(left->right)
+           && is_said(right->right) && expression_same(left->left, right->left);
 }
 
 static double kept_or(const struct estimate_source *source,

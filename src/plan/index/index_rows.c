@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "base/os/stack.h"
+#include "plan/index/index_list.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/constants.h"
 
-/* What a branch of an OR says: columns that equal constants. */
+/* What a branch of an OR says: columns that equal values. */
 struct branch {
     unsigned count;
     unsigned columns[SEEK_KEYS_MAX];
-    const struct expression *constants[SEEK_KEYS_MAX];
+    const struct expression *values[SEEK_KEYS_MAX];
 };
 
 /* The place of a column in a branch; `count`: it is none of it. */
@@ -38,13 +38,13 @@ static bool read_branch(const struct index_candidates *of,
     if (e->operation.op == AST_AND)
         return read_branch(of, e->left, branch)
                && read_branch(of, e->right, branch);
-    if (e->operation.op != AST_EQ || e->right->kind != EXPRESSION_CONSTANT
+    if (e->operation.op != AST_EQ || !index_list_takes(e->right)
         || branch->count == SEEK_KEYS_MAX
         || !index_terms_comparison(of, e->left, AST_EQ, e->right, &equal)
         || place_in(branch, equal.column) < branch->count)
         return false;
     branch->columns[branch->count] = equal.column;
-    branch->constants[branch->count++] = e->right;
+    branch->values[branch->count++] = e->right;
     return true;
 }
 
@@ -71,7 +71,7 @@ static uint64_t count_branches(const struct index_candidates *of,
     return same && branch.count == first->count;
 }
 
-/* Writes the constants of all branches, of each column into its list. */
+/* Writes the values of all branches, of each column into its list. */
 static bool fill_rows(struct binder *binder, const struct index_candidates *of,
                       const struct expression *e, const struct branch *first,
                       struct index_term *term, size_t *at)
@@ -84,9 +84,8 @@ static bool fill_rows(struct binder *binder, const struct index_candidates *of,
                && fill_rows(binder, of, e->right, first, term, at);
     read_branch(of, e, &branch);
     for (unsigned i = 0; i < branch.count && done; i++)
-        done = index_terms_put(binder, branch.constants[i],
-                               &term->list[place_in(first, branch.columns[i])],
-                               *at);
+        done = index_list_put(binder, branch.values[i], term,
+                              place_in(first, branch.columns[i]), *at);
     (*at)++;
     return done;
 }
@@ -97,13 +96,9 @@ static bool room_for_rows(struct binder *binder,
 {
     bool done = true;
 
-    for (unsigned i = 0; i < term->column_count && done; i++) {
-        const struct column *column = index_column_of(of, term->columns[i]);
-        done = constants_room(binder->arena,
-                              is_integer((int)column->type) ? VDBQ_BIGINT
-                                                            : (int)column->type,
-                              term->list_count, &term->list[i]);
-    }
+    for (unsigned i = 0; i < term->column_count && done; i++)
+        done = index_list_room(binder, index_column_of(of, term->columns[i]),
+                               term, i);
     return done;
 }
 

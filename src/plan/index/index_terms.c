@@ -14,10 +14,10 @@
 #include "plan/operator/compare.h"
 #include "plan/index/index_either.h"
 #include "plan/index/index_implied.h"
+#include "plan/index/index_list.h"
 #include "plan/index/index_prefix.h"
 #include "plan/index/index_rows.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/constants.h"
 
 /* --------------------------------------------------------------- parts -- */
 
@@ -77,69 +77,6 @@ bool index_terms_comparison(const struct index_candidates *of,
     return true;
 }
 
-/* How many constants an OR compares one column with; 0: it does something
- * else. */
-static uint64_t count_list(const struct index_candidates *of,
-                           const struct expression *e, struct index_term *term)
-{
-    struct index_term other = { 0 };
-    uint64_t left, right;
-
-    if (e->kind != EXPRESSION_OPERATOR || stack_is_short())
-        return 0;
-    if (e->operation.op == AST_OR) {
-        left = count_list(of, e->left, term);
-        right = left > 0 ? count_list(of, e->right, &other) : 0;
-        return right > 0 && other.column == term->column ? left + right : 0;
-    }
-    return e->operation.op == AST_EQ && e->right->kind == EXPRESSION_CONSTANT
-           && index_terms_comparison(of, e->left, AST_EQ, e->right, term);
-}
-
-bool index_terms_put(struct binder *binder, const struct expression *e,
-                     struct vdbq_vector *list, size_t at)
-{
-    struct expression constant = *e;
-
-    if (is_float(constant.type) && list->type == VDBQ_DOUBLE)
-        constant.type = VDBQ_DOUBLE;
-    return constants_put(binder->arena, list, at, &constant);
-}
-
-/* Writes the constants. */
-static bool fill_list(struct binder *binder, const struct expression *e,
-                      struct vdbq_vector *list, size_t *at)
-{
-    if (e->operation.op == AST_OR)
-        return fill_list(binder, e->left, list, at)
-               && fill_list(binder, e->right, list, at);
-    return index_terms_put(binder, e->right, list, (*at)++);
-}
-
-/* An IN of a short list is ORs. */
-static bool read_list(struct binder *binder, const struct index_candidates *of,
-                      const struct expression *e, struct index_term *term,
-                      bool *failed)
-{
-    uint64_t count = count_list(of, e, term);
-    const struct column *column;
-    size_t at = 0;
-
-    if (count < 2)
-        return false;
-    column = index_column_of(of, term->column);
-    if (column->type == VDBQ_FLOAT)
-        return false; /* a constant may be a DOUBLE that it never equals */
-    *failed = !constants_room(binder->arena,
-                              is_integer((int)column->type) ? VDBQ_BIGINT
-                                                            : (int)column->type,
-                              count, &term->list[0])
-              || !fill_list(binder, e, &term->list[0], &at);
-    term->kind = INDEX_TERM_LIST;
-    term->list_count = count;
-    return !*failed;
-}
-
 /* A text that begins like this. */
 static bool read_prefix(struct binder *binder,
                         const struct index_candidates *of,
@@ -173,7 +110,7 @@ static bool read_part(struct binder *binder, const struct index_candidates *of,
     if (e->kind != EXPRESSION_OPERATOR)
         return false;
     if (e->operation.op == AST_OR)
-        return read_list(binder, of, e, term, failed)
+        return index_list_read(binder, of, e, term, failed)
                || (!*failed && index_rows_read(binder, of, e, term, failed))
                || (!*failed && index_either_read(binder, of, e, term, failed));
     return is_comparison(e->operation.op)
@@ -352,11 +289,14 @@ static void fill_lists(const struct index_term *term,
 {
     seek->list_columns = 1;
     seek->list[0] = term->list[0];
+    seek->given[0] = term->given[0];
     if (term->kind != INDEX_TERM_ROWS)
         return;
     seek->list_columns = use->list_columns;
-    for (unsigned i = 0; i < use->list_columns; i++)
+    for (unsigned i = 0; i < use->list_columns; i++) {
         seek->list[i] = term->list[use->list_order[i]];
+        seek->given[i] = term->given[use->list_order[i]];
+    }
 }
 
 void index_terms_fill(const struct index_terms *terms,

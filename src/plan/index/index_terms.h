@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a condition asks of single columns of a table, as an index can answer
- * it: = , < , <= , > , >= with a constant or a parameter, lists of constants, and
- * what texts begin with.
+ * it: = , < , <= , > , >= with a constant or a parameter, lists of these, and what
+ * texts begin with.
  */
 #ifndef VDBQ_PLAN_INDEX_INDEX_TERMS_H
 #define VDBQ_PLAN_INDEX_INDEX_TERMS_H
@@ -14,7 +14,7 @@ enum { INDEX_TERMS_MAX = 32 }; /* that are looked at */
 
 enum index_term_kind {
     INDEX_TERM_VALUE,  /* `op` with `value`                                */
-    INDEX_TERM_LIST,   /* it is one of a list of constants                 */
+    INDEX_TERM_LIST,   /* it is one of a list of values                    */
     INDEX_TERM_PREFIX, /* it begins with one of a list of texts            */
     INDEX_TERM_ROWS    /* several columns are one row of a list            */
 };
@@ -30,6 +30,7 @@ struct index_term {
     struct seek_value value;
     struct vdbq_vector list[SEEK_KEYS_MAX]; /* of `list_count`; of ROWS one for
                                                each of ...             */
+    int *given[SEEK_KEYS_MAX];              /* as of struct step_seek  */
     uint64_t list_count;
     unsigned columns[SEEK_KEYS_MAX]; /* ... these columns, or keys       */
     unsigned column_count;
@@ -69,9 +70,6 @@ bool index_terms_comparison(const struct index_candidates *of,
                             enum ast_operator op,
                             const struct expression *value,
                             struct index_term *term);
-/* Writes a constant into a list of a column's values. False: no memory. */
-bool index_terms_put(struct binder *binder, const struct expression *e,
-                     struct vdbq_vector *list, size_t at);
 
 /* Takes a condition over the columns of the candidates' table apart; `where` NULL:
  * there is none. */

@@ -296,7 +296,11 @@ struct step_seek {
                               is none                                      */
     struct vdbq_vector list[SEEK_KEYS_MAX]; /* one of each: machine values,
                                                texts as texts              */
-    uint64_t list_count;                    /* of their rows               */
+    const int
+        *given[SEEK_KEYS_MAX]; /* of each: the parameters whose values come
+                                        into it, by their places, -1: none;
+                                        NULL: it has none at all           */
+    uint64_t list_count;       /* of their rows                      */
     int from[SEEK_KEYS_MAX]; /* with an input: its columns that are the list, or
                                 bounds                                     */
     unsigned from_count;     /* of these                                   */
