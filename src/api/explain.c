@@ -321,8 +321,8 @@ static void print_steps(vdbq_query *query)
     }
     if (query->plan.hopes)
         text_print(&query->lines,
-                   "; if a value fails, a subquery is run again, "
-                   "once for each row that asks for it\n");
+                   "; if a value fails, the query runs again, and computes it "
+                   "for each row that asks for it\n");
 }
 
 /* Why the host ran what a device could, where it did. */

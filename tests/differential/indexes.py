@@ -7,9 +7,10 @@
 Tables of all types, with NULLs and values that come often, get random indexes,
 and are changed: rows are inserted, updated and deleted, in transactions that end
 either way, and the file is opened again. Between the changes, queries ask for
-values of indexed columns. Each script runs in a shell that uses indexes and in
-one that does not (VDBQ_PASSES): both must print the same bytes. Where a query is
-about integers and texts alone, sqlite3 must give the same rows, too.
+values of indexed columns, of which some are parameters, or computed of these. Each
+script runs in a shell that uses indexes and in one that does not (VDBQ_PASSES): both
+must print the same bytes. Where a query is about integers and texts alone, sqlite3
+must give the same rows, too.
 
 A set in which too few queries use an index is a failure: it tests nothing. The
 last line is "N passed, N failed".
@@ -45,6 +46,9 @@ EXPRESSIONS = {'i': ('i * 2', 'i + 1', 'i % 7', 'coalesce(i, 5)', 'case when i >
                'y': ('year(y)', 'month(y)'), 't': ('day(t)',), 'o': ('not o',),
                'c': ('length(c)', 'lower(c)'), 'ih': ('i + h', 'i * 10 + h'),
                'ib': ('i - b % 100',), 'is': ("s || '-' || i", 'i + length(s)')}
+# What may become a parameter: a whole number or a text, that is no date's.
+LITERAL = re.compile(r"(?:date|timestamp) '[^']*'|'[^']*'|(?<![\w.])\d+(?![\w.])")
+CONDITION = re.compile(r'(?<= where )(.*?)(?= order by | limit |$)')
 USED_SHARE = 0.12  # of the queries use an index, at least
 REOPEN = '-- reopened'
 WITHOUT = '-use indexes'
@@ -439,11 +443,31 @@ class Script:
                 ' and '.join(f't.{part}' for part in [f'{names[0]} = {self.constant(names[0])}'])
         self.ask(sql, self.shared and not tail)
 
+    def parameter(self, literal, given):
+        """A parameter in place of a literal, or what is computed of it and gives that."""
+        rng = self.rng
+        name = f'p{len(given)}'
+        if rng.random() < 0.5 or literal.startswith(('date', 'timestamp')):
+            return literal
+        if literal.startswith("'"):
+            given[name] = literal[1:-1]
+            return f':{name}'
+        near = rng.choice((0, 0, 1, 3))
+        given[name] = int(literal) - near
+        return f'(:{name} + {near})' if near else f':{name}'
+
     def ask(self, sql, compared):
         """Adds a query; `compared`: with sqlite3, too."""
-        rows = None
+        rows, given = None, {}
+        if self.rng.random() < 0.4:
+            sql = CONDITION.sub(
+                lambda part: LITERAL.sub(lambda found: self.parameter(found[0], given), part[0]),
+                sql, count=1)
         if compared:
-            rows = sorted(map(shown_row, self.lite.execute(sql).fetchall()))
+            rows = sorted(map(shown_row, self.lite.execute(sql, given).fetchall()))
+        for name, value in given.items():
+            shown = f'"\'{value}\'"' if isinstance(value, str) else value
+            self.lines.append(f'.parameter set :{name} {shown}')
         self.lines.append(f".print @{len(self.queries)}")
         self.lines.append(sql + ';')
         self.lines.append(f"explain {sql};")

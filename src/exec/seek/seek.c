@@ -39,7 +39,9 @@ struct seek_stream {
     unsigned *columns;           /* of the table, that are read           */
     unsigned column_count;       /* of these                              */
     struct row_set input;        /* rows whose values are looked for      */
-    struct vdbq_vector list[SEEK_KEYS_MAX]; /* what is looked for, by column */
+    struct vdbq_vector fed[SEEK_FROM_MAX];  /* ... these values, by column */
+    void *words[SEEK_FROM_MAX];             /* ... texts; else NULL        */
+    struct vdbq_vector list[SEEK_KEYS_MAX]; /* of values that the step has */
     void *made[SEEK_KEYS_MAX]; /* ... what was made for these; or NULL    */
     char where[160];           /* for stats                             */
     struct seek_searches told; /* what it tells, where all was on the host */
@@ -363,6 +365,10 @@ static void finish_reading(struct seek_stream *seek)
         memory_release(seek->made[i]);
         seek->made[i] = NULL;
     }
+    for (unsigned i = 0; i < SEEK_FROM_MAX; i++) {
+        memory_release(seek->words[i]);
+        seek->words[i] = NULL;
+    }
     row_set_finish(&seek->input);
     seek->input = (struct row_set){ .rows = 0 };
     seek_work_end(&seek->work);
@@ -393,8 +399,8 @@ static bool take_words(struct seek_stream *seek, unsigned i,
         if (!row_set_is_null(column, k))
             texts[k] = dictionary_text(column->dictionary,
                                        ((const uint32_t *)column->values)[k]);
-    seek->made[i] = texts;
-    seek->list[i].values = texts;
+    seek->words[i] = texts;
+    seek->fed[i].values = texts;
     return texts != NULL;
 }
 
@@ -404,15 +410,14 @@ static bool take_column(struct seek_stream *seek, unsigned i)
     const struct row_set_column *column =
         &seek->input.columns[step_of(seek)->from[i]];
 
-    seek->list[i] = (struct vdbq_vector){ .type = column->type,
-                                          .values = column->values,
-                                          .nulls = column->nulls };
+    seek->fed[i] = (struct vdbq_vector){ .type = column->type,
+                                         .values = column->values,
+                                         .nulls = column->nulls };
     return column->type != VDBQ_TEXT || take_words(seek, i, column);
 }
 
 /* The step's list, with what its parameters are. */
-static enum vdbq_status take_given(struct seek_stream *seek,
-                                   struct error *error)
+static bool take_given(struct seek_stream *seek)
 {
     const struct step_seek *step = step_of(seek);
     bool done = true;
@@ -420,27 +425,42 @@ static enum vdbq_status take_given(struct seek_stream *seek,
     for (unsigned i = 0; i < step->list_columns && done; i++)
         done = seek_given_column(step, i, seek->head.params->parameters,
                                  &seek->list[i], &seek->made[i]);
-    seek->work.terms.list_rows = step->list_count;
-    return done ? VDBQ_OK : error_no_memory(error);
+    return done;
 }
 
-/* The values that are looked for: those that rows of the input have, if there is
- * one. */
-static enum vdbq_status take_list(struct seek_stream *seek, struct error *error)
+/* The input's rows. */
+static enum vdbq_status take_input(struct seek_stream *seek,
+                                   struct error *error)
 {
-    enum vdbq_status status;
+    enum vdbq_status status =
+        stream_materialise_some(&seek->head, &seek->input, error);
     bool done = true;
 
-    if (seek->head.step->inputs.count == 0)
-        return take_given(seek, error);
-    status = stream_materialise_some(&seek->head, &seek->input, error);
     if (status != VDBQ_OK)
         return status;
     stream_close_input(&seek->head, 0);
     for (unsigned i = 0; i < step_of(seek)->from_count && done; i++)
         done = take_column(seek, i);
-    seek->work.terms.list_rows = seek->input.rows;
     return done ? VDBQ_OK : error_no_memory(error);
+}
+
+/* The values that are looked for. */
+static enum vdbq_status take_values(struct seek_stream *seek,
+                                    struct error *error)
+{
+    const struct step_seek *step = step_of(seek);
+    struct seek_terms *terms = &seek->work.terms;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (seek->head.step->inputs.count > 0)
+        status = take_input(seek, error);
+    if (status == VDBQ_OK && !step->list_fed && !take_given(seek))
+        status = error_no_memory(error);
+    terms->fed = seek->fed;
+    terms->fed_rows = seek->input.rows;
+    terms->list = step->list_fed ? seek->fed : seek->list;
+    terms->list_rows = step->list_fed ? seek->input.rows : step->list_count;
+    return status;
 }
 
 /* The index whose keys are looked for; NULL: it is of columns. A catalogue that
@@ -467,14 +487,13 @@ static enum vdbq_status read_rows(struct seek_stream *seek,
         .params = params,
         .terms = { .step = step_of(seek),
                    .table = table,
-                   .index = index_of(seek),
-                   .list = seek->list },
+                   .index = index_of(seek) },
         .jobs = work->jobs,
         .job_room = work->job_room,
         .rows = seek->head.step->rows,
     };
     list_columns(seek);
-    status = take_list(seek, error);
+    status = take_values(seek, error);
     if (status == VDBQ_OK)
         status = seek_terms_init(&work->terms, params, error);
     if (status == VDBQ_OK)

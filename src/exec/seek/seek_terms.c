@@ -87,9 +87,9 @@ static void take_value(struct seek_terms *terms,
 
 /* A value of a column of the list, or of the input, as one of a key. */
 static bool number_of(const struct seek_terms *terms, unsigned key,
-                      unsigned column, uint64_t i, struct run_value *to)
+                      const struct vdbq_vector *list, uint64_t i,
+                      struct run_value *to)
 {
-    const struct vdbq_vector *list = &terms->list[column];
     const struct vdbq_text *texts = list->values;
     int64_t integer = 0;
     double real = 0;
@@ -121,7 +121,8 @@ static bool number_of(const struct seek_terms *terms, unsigned key,
 bool seek_terms_number(const struct seek_terms *terms, unsigned column,
                        uint64_t i, struct run_value *to)
 {
-    return number_of(terms, terms->step->equal_count + column, column, i, to);
+    return number_of(terms, terms->step->equal_count + column,
+                     &terms->list[column], i, to);
 }
 
 /* Writes numbers in order, each once; how many these are. */
@@ -254,37 +255,37 @@ static enum vdbq_status take_list(struct seek_terms *terms, unsigned threads,
 
 /* ----------------------------------------------------------------- init -- */
 
-/* A bound that the only row of the input has; one that is no number bounds nothing,
- * and none is found where it is NULL, or there is no row. */
-static void take_fed(struct seek_terms *terms, unsigned column,
-                     enum digest_of of, struct seek_constant *to)
+/* A value of a key that the only row of the input has; a bound that is no number
+ * bounds nothing, and none is found where it is NULL, or there is no row. */
+static void take_fed(struct seek_terms *terms, unsigned key,
+                     const struct vdbq_vector *fed, enum digest_of of,
+                     struct seek_constant *to)
 {
-    const struct vdbq_vector *list = &terms->list[column];
-    unsigned key = terms->step->equal_count;
-
-    assert(terms->list_rows <= 1);
-    if (terms->list_rows == 0 || vector_null(list, 0)) {
+    assert(terms->fed_rows <= 1);
+    if (terms->fed_rows == 0 || vector_null(fed, 0)) {
         terms->none = true;
         return;
     }
-    if (list->type == VDBQ_TEXT)
-        to->text = *(const struct vdbq_text *)list->values;
+    if (fed->type == VDBQ_TEXT)
+        to->text = *(const struct vdbq_text *)fed->values;
     if (is_digest(terms, key))
         to->value = digest_value(to->text, of);
     else if (!seek_terms_is_text(terms, key)
-             && !number_of(terms, key, column, 0, &to->value))
+             && !number_of(terms, key, fed, 0, &to->value)) {
+        terms->none |= of == DIGEST_EXACT;
         to->value.value = of == DIGEST_LEAST ? 0 : UINT64_MAX;
+    }
 }
 
-static void take_bound(struct seek_terms *terms,
-                       const struct parameter *parameters,
-                       const struct seek_value *value, enum digest_of of,
-                       struct seek_constant *to)
+/* What a key is compared with: it is known, or comes with this run. */
+static void take(struct seek_terms *terms, const struct parameter *parameters,
+                 unsigned key, const struct seek_value *value,
+                 enum digest_of of, struct seek_constant *to)
 {
     if (value->fed)
-        take_fed(terms, value->input, of, to);
+        take_fed(terms, key, &terms->fed[value->input], of, to);
     else
-        take_value(terms, parameters, terms->step->equal_count, value, of, to);
+        take_value(terms, parameters, key, value, of, to);
 }
 
 enum vdbq_status seek_terms_init(struct seek_terms *terms,
@@ -295,14 +296,14 @@ enum vdbq_status seek_terms_init(struct seek_terms *terms,
     const struct step_seek *step = terms->step;
 
     for (unsigned i = 0; i < step->equal_count; i++)
-        take_value(terms, parameters, i, &step->equals[i], DIGEST_EXACT,
-                   &terms->equals[i]);
+        take(terms, parameters, i, &step->equals[i], DIGEST_EXACT,
+             &terms->equals[i]);
     if (step->low.there)
-        take_bound(terms, parameters, &step->low.value, DIGEST_LEAST,
-                   &terms->low);
+        take(terms, parameters, step->equal_count, &step->low.value,
+             DIGEST_LEAST, &terms->low);
     if (step->high.there)
-        take_bound(terms, parameters, &step->high.value, DIGEST_MOST,
-                   &terms->high);
+        take(terms, parameters, step->equal_count, &step->high.value,
+             DIGEST_MOST, &terms->high);
     return step->list_columns > 0
                ? take_list(terms, stream_threads(params), error)
                : VDBQ_OK;

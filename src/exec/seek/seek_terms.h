@@ -25,6 +25,9 @@ struct seek_terms {
     const struct vdbq_vector *list; /* the step's, or rows': `list_columns` of
                                        the step                              */
     uint64_t list_rows;             /* of them, as they come                 */
+    const struct vdbq_vector *fed;  /* columns of the input, by their places in
+                                       `from` of the step                    */
+    uint64_t fed_rows;              /* of these                              */
     struct seek_constant equals[RUN_COLUMNS_MAX], low, high;
     /* a list of one column in order, none twice: numbers or texts, the other is
      * NULL; both are where there is none */

@@ -24,6 +24,10 @@ static const double KEPT_RANGE = 1.0 / 3;
 /* Both bounds (BETWEEN) of such values: who names both ends asks for little. */
 static const double KEPT_BETWEEN = 0.05;
 
+/* ... and with each run anew, for which an index is: to scan instead costs more where
+ * few are asked for than a search does where many are. */
+static const double KEPT_ASKED = 0.005;
+
 /* One bound of a range join of such values: as many lie above as below. */
 static const double KEPT_HALF = 0.5;
 

@@ -386,7 +386,8 @@ static bool put_seek(struct binder *binder, const struct index_answers *answers,
 
     if (seek == NULL)
         return false;
-    index_terms_fill(terms, &choice->use, &seek->seek);
+    if (!index_terms_fill(binder, terms, &choice->use, seek))
+        return false;
     seek->left = make_row(binder, answers, choice, &seek->seek);
     if (seek->left == NULL)
         return false;
@@ -407,7 +408,7 @@ bool index_answer(struct binder *binder, struct node *select)
     if (!index_candidates(binder, *answers.table, &answers.candidates)
         || !index_terms_read(
             binder, &answers.candidates,
-            answers.below != NULL ? answers.below->where : NULL, &terms)
+            answers.below != NULL ? answers.below->where : NULL, false, &terms)
         || !index_answers_compared(binder, &answers))
         return false;
     for (size_t i = 0; i < answers.candidates.items.count; i++)

@@ -92,7 +92,8 @@ static bool take_bound(struct binder *binder, const struct index_candidates *of,
     *failed = condition == NULL;
     *term = (struct index_term){ .part = term->part };
     if (*failed
-        || !index_terms_comparison(of, bound->left, side, bound->right, term))
+        || !index_terms_comparison(NULL, of, bound->left, side, bound->right,
+                                   term))
         return false;
     *condition = *bound;
     condition->operation.op = side;

@@ -119,7 +119,7 @@ static bool note_key(struct binder *binder, struct join_keys *keys,
         return true;
     if (keys->table == NULL
         && (!index_candidates(binder, *origin.table, &keys->candidates)
-            || !index_terms_read(binder, &keys->candidates, origin.where,
+            || !index_terms_read(binder, &keys->candidates, origin.where, false,
                                  &keys->terms)))
         return false;
     keys->table = origin.table;
@@ -181,7 +181,8 @@ static bool put_seek(struct binder *binder, struct node **table,
         return false;
     seek->left = *place;
     seek->seek.list_columns = seek->seek.from_count = choice->count;
-    memcpy(seek->seek.from, choice->from, sizeof seek->seek.from);
+    seek->seek.list_fed = true;
+    memcpy(seek->seek.from, choice->from, sizeof choice->from);
     *table = seek;
     return true;
 }

@@ -72,7 +72,7 @@ static uint64_t count_list(const struct index_candidates *of,
         return right > 0 && other.column == term->column ? left + right : 0;
     }
     return e->operation.op == AST_EQ && index_list_takes(e->right)
-           && index_terms_comparison(of, e->left, AST_EQ, e->right, term);
+           && index_terms_comparison(NULL, of, e->left, AST_EQ, e->right, term);
 }
 
 /* Writes the values. */

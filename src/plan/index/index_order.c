@@ -247,7 +247,7 @@ static bool is_beaten(struct binder *binder,
     const struct index_candidate *candidate = candidates->items.items;
     double all = (double)candidates->table->table->rows;
     struct index_terms terms;
-    bool beaten = !index_terms_read(binder, candidates, where, &terms);
+    bool beaten = !index_terms_read(binder, candidates, where, true, &terms);
 
     *failed = beaten;
     for (size_t i = 0; i < candidates->items.count && !beaten; i++) {
@@ -269,9 +269,8 @@ static struct node *make_seek(struct binder *binder,
     struct node *seek = index_seek(binder, terms->of->table,
                                    choice->use.candidate, choice->rows);
 
-    if (seek == NULL)
+    if (seek == NULL || !index_terms_fill(binder, terms, &choice->use, seek))
         return NULL;
-    index_terms_fill(terms, &choice->use, &seek->seek);
     seek->seek.ends = (struct seek_ends){ .first = wanted->first,
                                           .last = wanted->last,
                                           .key_count = choice->count,
@@ -293,7 +292,7 @@ static struct node *find_seek(struct binder *binder,
     struct index_terms terms;
     struct node *seek;
 
-    *failed = !index_terms_read(binder, candidates, where, &terms);
+    *failed = !index_terms_read(binder, candidates, where, true, &terms);
     for (size_t i = 0; i < candidates->items.count && !*failed; i++)
         *failed = !consider(binder, wanted, &terms,
                             vector_at(&candidates->items, i), &best);

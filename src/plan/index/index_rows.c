@@ -40,7 +40,7 @@ static bool read_branch(const struct index_candidates *of,
                && read_branch(of, e->right, branch);
     if (e->operation.op != AST_EQ || !index_list_takes(e->right)
         || branch->count == SEEK_KEYS_MAX
-        || !index_terms_comparison(of, e->left, AST_EQ, e->right, &equal)
+        || !index_terms_comparison(NULL, of, e->left, AST_EQ, e->right, &equal)
         || place_in(branch, equal.column) < branch->count)
         return false;
     branch->columns[branch->count] = equal.column;

@@ -10,8 +10,10 @@
 
 #include "base/os/stack.h"
 #include "plan/estimate/estimate.h"
+#include "plan/estimate/guess.h"
 #include "plan/make/logic.h"
 #include "plan/operator/compare.h"
+#include "plan/index/index_computed.h"
 #include "plan/index/index_either.h"
 #include "plan/index/index_implied.h"
 #include "plan/index/index_list.h"
@@ -37,7 +39,7 @@ bool index_terms_fit(const struct column *column, const struct expression *e)
     return types_fit(column, e->type, e->scale);
 }
 
-/* What a column is compared with. */
+/* What a column is compared with, where that is known when a run begins. */
 static bool read_value(const struct expression *e, struct seek_value *value)
 {
     *value = (struct seek_value){ .parameter = -1 };
@@ -60,18 +62,23 @@ static bool read_value(const struct expression *e, struct seek_value *value)
 
 /* ------------------------------------------------------------ one term -- */
 
-bool index_terms_comparison(const struct index_candidates *of,
+bool index_terms_comparison(const struct binder *binder,
+                            const struct index_candidates *of,
                             const struct expression *column,
                             enum ast_operator op,
                             const struct expression *value,
                             struct index_term *term)
 {
     int number = index_column(of, column);
+    bool known;
 
     if (number < 0 || op == AST_NEQ
-        || !index_terms_fit(index_column_of(of, (unsigned)number), value)
-        || !read_value(value, &term->value))
+        || !index_terms_fit(index_column_of(of, (unsigned)number), value))
         return false;
+    known = read_value(value, &term->value);
+    if (!known && (binder == NULL || !index_computed_takes(binder, value)))
+        return false;
+    term->computed = known ? NULL : (struct expression *)(uintptr_t)value;
     term->column = (unsigned)number;
     term->op = op;
     return true;
@@ -101,10 +108,13 @@ static bool read_prefix(struct binder *binder,
     return true;
 }
 
-static bool read_part(struct binder *binder, const struct index_candidates *of,
+static bool read_part(struct binder *binder, const struct index_terms *terms,
                       struct expression *e, struct index_term *term,
                       bool *failed)
 {
+    const struct index_candidates *of = terms->of;
+    const struct binder *computing = terms->computes ? binder : NULL;
+
     if (e->kind == EXPRESSION_LOOKUP)
         return read_prefix(binder, of, e, term, failed);
     if (e->kind != EXPRESSION_OPERATOR)
@@ -114,46 +124,55 @@ static bool read_part(struct binder *binder, const struct index_candidates *of,
                || (!*failed && index_rows_read(binder, of, e, term, failed))
                || (!*failed && index_either_read(binder, of, e, term, failed));
     return is_comparison(e->operation.op)
-           && (index_terms_comparison(of, e->left, e->operation.op, e->right,
-                                      term)
-               || index_terms_comparison(of, e->right,
+           && (index_terms_comparison(computing, of, e->left, e->operation.op,
+                                      e->right, term)
+               || index_terms_comparison(computing, of, e->right,
                                          compare_mirrored(e->operation.op),
                                          e->left, term));
 }
 
 /* Whether a part that can fail fails for no row, since what fails is a key of an
- * index that all rows have. */
+ * index that all rows have, or is computed before. */
 static bool never_fails(const struct index_terms *terms)
 {
-    const struct index_key *key =
-        index_key_of(terms->of, terms->terms[terms->count].column);
+    const struct index_term *term = &terms->terms[terms->count];
+    const struct index_key *key = index_key_of(terms->of, term->column);
 
-    return key != NULL && key->whole;
+    return key != NULL ? key->whole : term->computed != NULL;
+}
+
+/* Whether a term, if it is used, has what may fail computed before. */
+static bool hopes(const struct index_term *term)
+{
+    return term->computed != NULL && term->computed->faults;
 }
 
 bool index_terms_read(struct binder *binder,
                       const struct index_candidates *candidates,
-                      struct expression *where, struct index_terms *terms)
+                      struct expression *where, bool computes,
+                      struct index_terms *terms)
 {
     bool failed = false;
 
     terms->of = candidates;
+    terms->computes = computes;
     terms->count = 0;
     terms->safe = 0;
     terms->parts = VECTOR_IN(binder->arena, struct expression *);
     if (where != NULL && !index_split(where, &terms->parts))
         return error_no_memory(binder->error), false;
-    for (; terms->safe < terms->parts.count && terms->count < INDEX_TERMS_MAX
-           && !failed;
-         terms->safe++) {
+    for (size_t i = 0;
+         i < terms->parts.count && terms->count < INDEX_TERMS_MAX && !failed;
+         i++) {
         struct expression *part =
-            VECTOR_ITEMS(&terms->parts, struct expression *)[terms->safe];
+            VECTOR_ITEMS(&terms->parts, struct expression *)[i];
         struct index_term *term = &terms->terms[terms->count];
         bool read;
-        *term = (struct index_term){ .condition = part, .part = terms->safe };
-        read = read_part(binder, candidates, part, term, &failed);
+        *term = (struct index_term){ .condition = part, .part = i };
+        read = read_part(binder, terms, part, term, &failed);
         if (part->faults && !(read && never_fails(terms)))
             break;
+        terms->safe += terms->safe == i && !(read && hopes(term));
         terms->count += read;
     }
     if (failed)
@@ -197,11 +216,11 @@ bool index_terms_list(const struct index_candidates *candidates,
 
 /* A term about a column, of that kind, with an operator among some; -1: there
  * is none. */
-static int find(const struct index_terms *terms, unsigned column,
-                enum index_term_kind kind, enum ast_operator a,
+static int find(const struct index_terms *terms, const struct index_use *use,
+                unsigned column, enum index_term_kind kind, enum ast_operator a,
                 enum ast_operator b)
 {
-    for (unsigned i = 0; i < terms->count; i++) {
+    for (unsigned i = 0; i < use->looked; i++) {
         const struct index_term *term = &terms->terms[i];
         if (term->column == column && term->kind == kind
             && (term->op == a || term->op == b))
@@ -222,7 +241,7 @@ static void use_rows(const struct index_terms *terms, const unsigned *columns,
 {
     int best = -1;
 
-    for (unsigned i = 0; i < terms->count; i++) {
+    for (unsigned i = 0; i < use->looked; i++) {
         unsigned order[SEEK_KEYS_MAX], matched;
         if (terms->terms[i].kind != INDEX_TERM_ROWS)
             continue;
@@ -246,33 +265,34 @@ static void use_last(const struct index_terms *terms, const unsigned *columns,
     use_rows(terms, columns, count, 2, use);
     if (use->list_columns > 0)
         return;
-    term = find(terms, columns[0], INDEX_TERM_LIST, AST_EQ, AST_EQ);
+    term = find(terms, use, columns[0], INDEX_TERM_LIST, AST_EQ, AST_EQ);
     if (term < 0)
-        term = find(terms, columns[0], INDEX_TERM_PREFIX, AST_EQ, AST_EQ);
+        term = find(terms, use, columns[0], INDEX_TERM_PREFIX, AST_EQ, AST_EQ);
     use_term(use, term);
     if (term >= 0)
         return;
-    use_term(use, find(terms, columns[0], INDEX_TERM_VALUE, AST_GT, AST_GE));
-    use_term(use, find(terms, columns[0], INDEX_TERM_VALUE, AST_LT, AST_LE));
+    use_term(use,
+             find(terms, use, columns[0], INDEX_TERM_VALUE, AST_GT, AST_GE));
+    use_term(use,
+             find(terms, use, columns[0], INDEX_TERM_VALUE, AST_LT, AST_LE));
     if (use->term_count == use->equal_count)
         use_rows(terms, columns, count, 1, use);
 }
 
-bool index_terms_match(const struct index_terms *terms,
-                       const struct index_candidate *candidate,
-                       struct index_use *use)
+/* What is asked of an index's columns by the first terms, `looked` of them. */
+static void use_terms(const struct index_terms *terms,
+                      const struct index_candidate *candidate, unsigned looked,
+                      struct index_use *use)
 {
     const unsigned *columns = candidate->columns;
     unsigned most =
         candidate->count < SEEK_KEYS_MAX ? candidate->count : SEEK_KEYS_MAX;
     int term;
 
-    *use = (struct index_use){ .candidate = candidate };
-    if (!index_is_implied(candidate, terms))
-        return false;
+    *use = (struct index_use){ .candidate = candidate, .looked = looked };
     while (use->equal_count < most
-           && (term = find(terms, columns[use->equal_count], INDEX_TERM_VALUE,
-                           AST_EQ, AST_EQ))
+           && (term = find(terms, use, columns[use->equal_count],
+                           INDEX_TERM_VALUE, AST_EQ, AST_EQ))
                   >= 0) {
         use_term(use, term);
         use->equal_count++;
@@ -280,6 +300,45 @@ bool index_terms_match(const struct index_terms *terms,
     if (use->equal_count < most)
         use_last(terms, columns + use->equal_count, most - use->equal_count,
                  use);
+}
+
+static bool is_used(const struct index_use *use, unsigned term)
+{
+    bool used = false;
+
+    for (unsigned i = 0; i < use->term_count; i++)
+        used |= use->terms[i] == term;
+    return used;
+}
+
+/* How many first terms an index may use that uses these: none behind one that may
+ * fail for a row and is not computed before, since that is tested for rows that the
+ * others find. */
+static unsigned count_sure(const struct index_terms *terms,
+                           const struct index_use *use)
+{
+    unsigned sure = 0;
+
+    while (sure < use->looked
+           && (!hopes(&terms->terms[sure]) || is_used(use, sure)))
+        sure++;
+    return sure;
+}
+
+bool index_terms_match(const struct index_terms *terms,
+                       const struct index_candidate *candidate,
+                       struct index_use *use)
+{
+    unsigned looked = terms->count, sure;
+
+    *use = (struct index_use){ .candidate = candidate };
+    if (!index_is_implied(candidate, terms))
+        return false;
+    use_terms(terms, candidate, looked, use);
+    while ((sure = count_sure(terms, use)) < looked) {
+        looked = sure;
+        use_terms(terms, candidate, looked, use);
+    }
     return use->term_count > 0 || candidate->where.count > 0;
 }
 
@@ -299,9 +358,11 @@ static void fill_lists(const struct index_term *term,
     }
 }
 
-void index_terms_fill(const struct index_terms *terms,
-                      const struct index_use *use, struct step_seek *seek)
+bool index_terms_fill(struct binder *binder, const struct index_terms *terms,
+                      const struct index_use *use, struct node *node)
 {
+    struct step_seek *seek = &node->seek;
+
     seek->equal_count = use->equal_count;
     for (unsigned i = 0; i < use->term_count; i++) {
         const struct index_term *term = &terms->terms[use->terms[i]];
@@ -319,6 +380,7 @@ void index_terms_fill(const struct index_terms *terms,
             seek->high = bound;
         }
     }
+    return index_computed_put(binder, terms, use, node);
 }
 
 double index_terms_values(const struct index_candidates *candidates,
@@ -377,7 +439,14 @@ static double term_kept(const struct estimate_source *source,
     }
 }
 
-/* The share that both ends of a range keep, which is seen with both alone. */
+/* Whether a term's value comes with a run. */
+static bool is_asked(const struct index_term *term)
+{
+    return term->value.parameter >= 0 || term->computed != NULL;
+}
+
+/* The share that both ends of a range keep, which is seen with both alone. Who gives
+ * both with each run asks for a page, or a day. */
 static double range_kept(const struct estimate_source *source,
                          const struct index_term *low,
                          const struct index_term *high)
@@ -386,9 +455,11 @@ static double range_kept(const struct estimate_source *source,
                                .type = VDBQ_BOOLEAN,
                                .left = low->condition,
                                .right = high->condition };
+    double kept;
 
     both.operation.op = AST_AND;
-    return estimate_kept(source, &both);
+    kept = estimate_kept(source, &both);
+    return is_asked(low) && is_asked(high) ? fmin(kept, KEPT_ASKED) : kept;
 }
 
 /* The share of the rows that an index has of them. */

@@ -28,6 +28,7 @@ struct index_term {
                                      first                            */
     enum ast_operator op;         /* = to >=; else =                  */
     struct seek_value value;
+    struct expression *computed; /* ... or this, once a run; NULL: not    */
     struct vdbq_vector list[SEEK_KEYS_MAX]; /* of `list_count`; of ROWS one for
                                                each of ...             */
     int *given[SEEK_KEYS_MAX];              /* as of struct step_seek  */
@@ -38,6 +39,7 @@ struct index_term {
 
 struct index_terms {
     const struct index_candidates *of;
+    bool computes;       /* terms may have values that are computed          */
     struct vector parts; /* of struct expression *: that AND joins           */
     size_t safe;         /* of these, before the first that can fail         */
     struct index_term terms[INDEX_TERMS_MAX];
@@ -47,6 +49,7 @@ struct index_terms {
 /* The terms that an index answers: by their numbers. */
 struct index_use {
     const struct index_candidate *candidate;
+    unsigned looked; /* so many terms, from the first on, were looked at     */
     unsigned terms[SEEK_KEYS_MAX + 1];
     unsigned term_count;
     unsigned equal_count; /* the first so many: = of the index's columns    */
@@ -63,19 +66,22 @@ const struct expression *index_terms_column(const struct expression *e);
 /* Whether values of an expression are those of a column, as the machine has them. */
 bool index_terms_fit(const struct column *column, const struct expression *e);
 
-/* Reads column OPERATOR value into a term. False: it is something else, or they
- * cannot be compared as they are. */
-bool index_terms_comparison(const struct index_candidates *of,
+/* Reads column OPERATOR value into a term, whose value may be one that is to be
+ * computed if there is a binder. False: it is something else, or they cannot be
+ * compared as they are. */
+bool index_terms_comparison(const struct binder *binder,
+                            const struct index_candidates *of,
                             const struct expression *column,
                             enum ast_operator op,
                             const struct expression *value,
                             struct index_term *term);
 
 /* Takes a condition over the columns of the candidates' table apart; `where` NULL:
- * there is none. */
+ * there is none. `computes`: terms may be about values that a run computes. */
 bool index_terms_read(struct binder *binder,
                       const struct index_candidates *candidates,
-                      struct expression *where, struct index_terms *terms);
+                      struct expression *where, bool computes,
+                      struct index_terms *terms);
 /* The only term: columns of a table are one row of columns of a NODE_VALUES, so
  * many. False: they cannot be compared as they are. */
 bool index_terms_list(const struct index_candidates *candidates,
@@ -87,9 +93,9 @@ bool index_terms_list(const struct index_candidates *candidates,
 bool index_terms_match(const struct index_terms *terms,
                        const struct index_candidate *candidate,
                        struct index_use *use);
-/* Writes that into a step. */
-void index_terms_fill(const struct index_terms *terms,
-                      const struct index_use *use, struct step_seek *seek);
+/* Writes that into a seek. False: a failure, which the binder has. */
+bool index_terms_fill(struct binder *binder, const struct index_terms *terms,
+                      const struct index_use *use, struct node *seek);
 /* The share of a table's rows that they keep. */
 double index_terms_kept(const struct index_terms *terms,
                         const struct index_use *use);

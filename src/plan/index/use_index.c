@@ -40,9 +40,12 @@ static bool visit(struct binder *binder, struct node **place);
 
 static bool visit_below(struct binder *binder, struct node *node)
 {
-    bool done = (node->left == NULL || visit(binder, &node->left))
-                && (node->right == NULL || visit(binder, &node->right));
+    bool asks = node->kind == NODE_APPLY || node->kind == NODE_RECURSE;
+    bool done = node->left == NULL || visit(binder, &node->left);
 
+    binder->asking += asks; /* the query on the right runs again and again */
+    done = done && (node->right == NULL || visit(binder, &node->right));
+    binder->asking -= asks;
     for (size_t i = 0; i < node->parts.count && done; i++)
         done = visit(binder, vector_at(&node->parts, i));
     return done;
@@ -162,8 +165,10 @@ static struct node *choose(struct binder *binder, const struct node *reader,
     made = index_seek(binder, table, best.use.candidate, best.kept * all);
     *failed = made == NULL;
     *use = best.use;
-    if (made != NULL)
-        index_terms_fill(terms, use, &made->seek);
+    if (made != NULL && !index_terms_fill(binder, terms, use, made)) {
+        *failed = true;
+        return NULL;
+    }
     return made;
 }
 
@@ -180,7 +185,7 @@ static bool seek_select(struct binder *binder, struct node *node)
     if (node->where == NULL || node->left->kind != NODE_TABLE)
         return true;
     if (!index_candidates(binder, node->left, &candidates)
-        || !index_terms_read(binder, &candidates, node->where, &terms))
+        || !index_terms_read(binder, &candidates, node->where, true, &terms))
         return false;
     seek = choose(binder, node, &terms, false, &use, &failed);
     if (seek == NULL)

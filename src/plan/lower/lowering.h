@@ -67,7 +67,7 @@ enum vdbq_status lower_working(struct lowering *lowering, struct node *node,
  * of no use. */
 struct lower_keys {
     int step;
-    int columns[SEEK_KEYS_MAX]; /* of the step: those that the node names */
+    int columns[SEEK_FROM_MAX]; /* of the step: those that the node names */
 };
 /* lower_over.c */
 enum vdbq_status lower_seek_keys(struct lowering *lowering,

@@ -127,7 +127,7 @@ static bool step_keeps_order(const struct step *step)
 {
     switch (step->kind) {
     case STEP_SEEK:
-        return step->inputs.count == 0;
+        return !step->seek.list_fed;
     case STEP_SCAN:
         return step->scan.program.tables.count <= 1;
     case STEP_GROUP:

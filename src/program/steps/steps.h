@@ -253,8 +253,9 @@ struct step_fetch {
 /* STEP_SEEK. Rows of a table, in its order, of whose columns each of the first
  * `equal_count` of `keys` equals a value; the next one is between bounds, or one
  * of a list, or begins with one. No row is kept for a NULL. With an input the
- * list is a column of that, of the key's machine type, or its only row has bounds. */
-enum { SEEK_KEYS_MAX = 3 };
+ * list is a column of that, of the key's machine type, or its only row has values that
+ * keys equal, and bounds. */
+enum { SEEK_KEYS_MAX = 3, SEEK_FROM_MAX = SEEK_KEYS_MAX + 1 };
 struct seek_value {
     int parameter; /* its number; -1: it is a constant                     */
     int64_t integer;
@@ -296,13 +297,13 @@ struct step_seek {
                               is none                                      */
     struct vdbq_vector list[SEEK_KEYS_MAX]; /* one of each: machine values,
                                                texts as texts              */
-    const int
-        *given[SEEK_KEYS_MAX]; /* of each: the parameters whose values come
-                                        into it, by their places, -1: none;
-                                        NULL: it has none at all           */
-    uint64_t list_count;       /* of their rows                      */
-    int from[SEEK_KEYS_MAX]; /* with an input: its columns that are the list, or
-                                bounds                                     */
+    /* of each the parameters whose values come into it, by their places, -1:
+     * none; NULL: it has none at all */
+    const int *given[SEEK_KEYS_MAX];
+    uint64_t list_count;     /* of their rows                              */
+    bool list_fed;           /* the list is the input's rows: all of `from` */
+    int from[SEEK_FROM_MAX]; /* with an input: its columns that are the list, or
+                                what keys equal, and bounds                */
     unsigned from_count;     /* of these                                   */
     struct seek_ends ends; /* without a list                                 */
     bool list_starts;      /* it has texts: the key begins with one of them  */

@@ -449,6 +449,12 @@ static enum vdbq_status check_values(const struct checking *check)
     return VDBQ_OK;
 }
 
+/* Whether a value that is to be in the input's row can be there. */
+static bool is_fed(const struct step_seek *seek, const struct seek_value *value)
+{
+    return !value->fed || (!seek->list_fed && value->input < seek->from_count);
+}
+
 static enum vdbq_status check_seek(const struct checking *check)
 {
     const struct step_seek *seek = &check->step->seek;
@@ -469,13 +475,16 @@ static enum vdbq_status check_seek(const struct checking *check)
                    || seek->ends.last > UINT32_MAX
              : seek->ends.key_count > 0 || seek->ends.alike)
         return steps_refuse(check, "it asks for ends of no order");
-    if (fed ? seek->from_count == 0 || seek->from_count > SEEK_KEYS_MAX
-                  || (listed && seek->from_count != seek->list_columns)
-            : seek->from_count > 0)
+    if (fed ? seek->from_count == 0 || seek->from_count > SEEK_FROM_MAX
+            : seek->from_count > 0 || seek->list_fed)
         return steps_refuse(check, "it asks for other columns of its input");
-    if ((seek->low.value.fed && seek->low.value.input >= seek->from_count)
-        || (seek->high.value.fed && seek->high.value.input >= seek->from_count))
+    if (seek->list_fed && (!listed || seek->from_count != seek->list_columns))
+        return steps_refuse(check, "its list is not its input");
+    if (!is_fed(seek, &seek->low.value) || !is_fed(seek, &seek->high.value))
         return steps_refuse(check, "a bound is no column of its input");
+    for (unsigned i = 0; i < seek->equal_count; i++)
+        if (!is_fed(seek, &seek->equals[i]))
+            return steps_refuse(check, "a value is no column of its input");
     for (unsigned i = 0; i < seek->from_count; i++)
         if (steps_check_column(check, seek->from[i], false) != VDBQ_OK)
             return check->error->status;

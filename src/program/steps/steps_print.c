@@ -342,15 +342,14 @@ static void print_seek_list(const struct step *step, struct text *text)
     const struct step_seek *seek = &step->seek;
     const char *values = seek->list_columns > 1 ? "rows" : "values";
 
-    if (step->inputs.count == 0)
-        text_print(text, ", %llu %s", (unsigned long long)seek->list_count,
-                   values);
-    if (step->inputs.count == 0 && seek->list_columns > 1)
-        text_print(text, " of %u values", seek->list_columns);
-    if (step->inputs.count == 0)
+    if (seek->list_fed) {
+        text_print(text, ", values of");
+        print_from(seek, text);
         return;
-    text_print(text, ", values of");
-    print_from(seek, text);
+    }
+    text_print(text, ", %llu %s", (unsigned long long)seek->list_count, values);
+    if (seek->list_columns > 1)
+        text_print(text, " of %u values", seek->list_columns);
 }
 
 /* ", range", ", range of column 0", ", range of columns 1, 0". */

@@ -40,6 +40,10 @@ static const char *const texts[] = {
     "select distinct a from t order by a limit 5",
     "select max(id) from t where a = ?1",
     "select id, length(c), c like 'a%' from t where id < ?1",
+    "select id, a from t where id between ?1 - 2 and ?1 + 3",
+    "select id, c from t where id = ?2 - 1 or id = ?1",
+    "select a from t where id > 3 and id < ?2 * 1000000000000000000",
+    "delete from t where id = ?2 * 1000000000000000000 returning id",
     "update t set a = a + ?1 where id = ?2 returning *",
     "update t set b = b + a where a > ?1 returning id, b",
     "update t set c = null where a = ?1 returning id, c",
@@ -263,7 +267,7 @@ static uint64_t planned(vdbq_query *query)
  * tells. */
 static void plans_are_kept(void **state)
 {
-    vdbq_query *by_key = kept[0], *change = kept[13], *counts = kept[5];
+    vdbq_query *by_key = kept[0], *change = kept[17], *counts = kept[5];
     uint64_t before[3];
 
     (void)state;
@@ -297,7 +301,7 @@ static void growing_tables_have_few_plans(void **state)
 {
     enum { ROWS = HOSTILE(500, 6000) / FEWER, PLANS_MOST = 16, WATCHED = 4 };
     /* rows by key, a sum, a greatest value, a change */
-    static const unsigned watched[WATCHED] = { 0, 6, 11, 13 };
+    static const unsigned watched[WATCHED] = { 0, 6, 11, 17 };
     vdbq_query *insert;
     unsigned plans[WATCHED] = { 0 };
     uint64_t last[WATCHED] = { 0 };
@@ -375,6 +379,77 @@ static void look_ups_are_opened_once(void **state)
     vdbq_query_close(query);
 }
 
+/* ---------------------------------------------------------- computed keys -- */
+
+/* Conditions on a key, `k`, whose values a run computes. */
+static const char *const conditions[] = {
+    "k between ?1 and ?1 + 100",
+    "k between ?1 - 7 and ?2 + 7",
+    "k = ?1 + 1",
+    "k = coalesce(?1, ?2) * 2",
+    "k >= ?1 and k < ?2 + ?1",
+    "k > 1900 and k <= ?1 + 1",
+    "k > 5000 and k <= ?1 + 1",
+    "k = ?1 + 1 and id = ?2 - 1",
+    "a = ?1 + 1 and k = 7",
+    "k = 7 and a = ?1 * 3",
+    "k = ?1 + 1 and a = ?2 + 1 and 10 / (a - 1) > 0",
+    "10 / (a - 1) > 0 and k = ?1 + 1",
+    "k in (?1, ?2, 3)",
+    "k = ?2 or k = ?1 or k = ?2",
+    "(k, a) in ((?1, 1), (8, ?2))",
+    "k between case when ?1 > 5 then ?1 end and ?2 % 50",
+    "exists (select 1 from w as v where v.id = w.a + ?1 and v.k = ?2 + 1)",
+};
+
+/* The rows of a condition that an index answers, or that it cannot see. */
+static struct text found(const char *condition, const char *key,
+                         const int64_t *values)
+{
+    struct text sql = { 0 }, answer;
+
+    text_print(&sql, "select k, id from w where ");
+    for (const char *at = condition; *at != '\0'; at++)
+        if (*at == 'k'
+            && (at == condition || at[-1] == ' ' || at[-1] == '('
+                || at[-1] == '.'))
+            text_print(&sql, "%s", key);
+        else
+            text_print(&sql, "%c", *at);
+    answer = answer_anew(sql.bytes, values);
+    text_finish(&sql);
+    return answer;
+}
+
+/* Rows that an index finds by such values, and failures, are those of a scan. */
+static void computed_keys_find_what_scans_find(void **state)
+{
+    static const int64_t ends[] = {
+        -3,        0,         7,        8, 500, 1999, INT64_MAX, INT64_MAX - 50,
+        INT64_MIN, INT32_MAX, INT32_MIN
+    };
+    enum { ENDS = sizeof ends / sizeof *ends };
+
+    (void)state;
+    must(here,
+         "create table w (id integer primary key, k integer, a integer, "
+         "hidden integer); create index wk on w (k, a); insert into w "
+         "select i, i * 7 % 2000, i % 3, i * 7 % 2000 from range(2000) as "
+         "r(i)");
+    for (unsigned i = 0; i < sizeof conditions / sizeof *conditions; i++)
+        for (unsigned k = 0; k < ENDS * ENDS; k++) {
+            const int64_t values[] = { ends[k / ENDS], ends[k % ENDS] };
+            struct text sought = found(conditions[i], "k", values);
+            struct text scanned = found(conditions[i], "hidden", values);
+            if (strcmp(sought.bytes, scanned.bytes) != 0)
+                fail_msg("%s of %lld, %lld: %s, by a scan %s", conditions[i],
+                         (long long)values[0], (long long)values[1],
+                         sought.bytes, scanned.bytes);
+            text_finish(&sought);
+            text_finish(&scanned);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +459,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(growing_tables_have_few_plans, start,
                                         stop),
         cmocka_unit_test_setup_teardown(look_ups_are_opened_once, start, stop),
+        cmocka_unit_test_setup_teardown(computed_keys_find_what_scans_find,
+                                        start, stop),
     };
 
     chance_start();
