@@ -111,6 +111,8 @@ enum vdbq_status query_bind(vdbq_query *query, unsigned parameter,
     query->state = QUERY_READY;
     query->failed = false;
     query->replan |= makes_stale(query, to, &value);
+    if (value.type != to->type)
+        query_round_forget(query);
     release(to);
     *to = value;
     return session_report(query->db, VDBQ_OK, NULL, 0);

@@ -14,6 +14,7 @@
 static void forget_plan(vdbq_query *query)
 {
     query_stream_forget(query);
+    query_round_forget(query);
     if (query->planned)
         plan_finish(&query->plan);
     query_texts_finish(&query->texts);

@@ -49,6 +49,13 @@ struct query_division {
                           is divided; NULL: it was not                       */
 };
 
+/* How DO UPDATE changes any one row, from run to run: upsert_rounds.c. */
+struct query_round {
+    struct plan plan; /* PLAN_UPSERT                                */
+    struct arena arena;
+    struct catalogue *planned_for; /* held; NULL: there is no plan       */
+};
+
 struct vdbq_query {
     vdbq *db;
     struct vdbq_query *next; /* of the connection's queries            */
@@ -75,6 +82,7 @@ struct vdbq_query {
                                       columns were handed out; or zeroed   */
     struct arena former_arena;
     struct catalogue *planned_for; /* held; no other has its address   */
+    struct query_round round;      /* beside the plan of an INSERT     */
 
     enum query_state state;
     enum query_reading reading;
@@ -192,6 +200,8 @@ void query_be_careful(vdbq_query *query);
 enum vdbq_status query_stream_carefully(vdbq_query *query);
 /* The next run may hope again; what was kept of the last one is freed. */
 void query_hope_again(vdbq_query *query);
+/* Frees the plan that is kept for rows that others meet. */
+void query_round_forget(vdbq_query *query);
 /* Whether the statement changes anything, and does so. */
 bool query_changes(const vdbq_query *query);
 enum vdbq_status query_change(vdbq_query *query);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DO UPDATE: what becomes of the rows that others meet, round by round. Each
- * round is a query (plan/statement/upsert.c), planned for its rows.
+ * round is a query (plan/statement/upsert.c), planned for its rows; where it is but
+ * one row, which meets one of the table, for any such row, and the plan is kept.
  */
 #include "api/upsert.h"
 
+#include <assert.h>
+#include <string.h>
+
+#include "base/type.h"
 #include "data/database/rows_gather.h"
 
 /* ------------------------------------------------------------------ query -- */
@@ -69,15 +74,19 @@ static enum vdbq_status plan_round(vdbq_query *query,
     return status;
 }
 
+/* What a round of one row of the table is planned for. */
+static const struct plan_conflicts any_row = { .rows = 1, .any = true };
+
 enum vdbq_status upsert_explain(vdbq_query *query, struct text *text)
 {
     const struct plan_insert *insert = &query->plan.insert;
     const struct plan_conflicts conflicts = { .rows = insert->rows,
                                               .coming = insert->vectors };
+    bool any = insert->rows == 1 && !insert->from_query;
     struct arena arena = { 0 };
     struct plan made;
-    enum vdbq_status status =
-        plan_for(query, query->planned_for, &conflicts, &arena, &made);
+    enum vdbq_status status = plan_for(
+        query, query->planned_for, any ? &any_row : &conflicts, &arena, &made);
 
     if (status == VDBQ_OK) {
         if (query->plan.explain == AST_EXPLAIN_TREE)
@@ -108,25 +117,123 @@ enum vdbq_status upsert_gather(vdbq_query *query, struct rows *rows)
     return status;
 }
 
+/* Adds to `outputs` the rows of a plan. */
+static enum vdbq_status run_plan(struct upsert *upsert, const struct plan *plan)
+{
+    vdbq_query *query = upsert->query;
+    const struct plan own = query->plan;
+
+    query->plan = *plan;
+    enum vdbq_status status = upsert_gather(query, &upsert->outputs);
+    query_texts_finish(&query->texts);
+    query->plan = own;
+    return status;
+}
+
 /* Adds to `outputs` what becomes of the rows that these meet. */
 static enum vdbq_status compute(struct upsert *upsert,
                                 const struct plan_conflicts *conflicts)
 {
-    vdbq_query *query = upsert->query;
-    struct plan own = query->plan, made;
+    struct plan made;
     struct arena arena = { 0 };
-    enum vdbq_status status = reopen(query, upsert->transaction);
+    enum vdbq_status status = reopen(upsert->query, upsert->transaction);
 
     if (status == VDBQ_OK)
-        status = plan_round(query, conflicts, &arena, &made);
+        status = plan_round(upsert->query, conflicts, &arena, &made);
     if (status == VDBQ_OK) {
-        query->plan = made;
-        status = upsert_gather(query, &upsert->outputs);
-        query_texts_finish(&query->texts);
-        query->plan = own;
+        status = run_plan(upsert, &made);
         plan_finish(&made);
     }
     arena_finish(&arena);
+    return status;
+}
+
+/* ----------------------------------------------------------------- one row -- */
+
+void query_round_forget(vdbq_query *query)
+{
+    struct query_round *round = &query->round;
+
+    if (round->planned_for != NULL)
+        plan_finish(&round->plan);
+    catalogue_release(round->planned_for);
+    arena_finish(&round->arena);
+    *round = (struct query_round){ 0 };
+}
+
+/* Plans for any row, in place of the plan that there was: with room for more, where
+ * rows have outgrown that. */
+static enum vdbq_status plan_any(vdbq_query *query, struct catalogue *joined)
+{
+    struct query_round *round = &query->round;
+    bool outgrown = round->planned_for != NULL && plan_lasts(&round->plan);
+    struct catalogue *from =
+        outgrown ? catalogue_wider(joined) : catalogue_hold(joined);
+
+    query_round_forget(query);
+    if (from == NULL)
+        return error_no_memory(&query->db->error);
+    enum vdbq_status status =
+        plan_for(query, from, &any_row, &round->arena, &round->plan);
+    if (status == VDBQ_OK) {
+        round->planned_for = from;
+        return VDBQ_OK;
+    }
+    catalogue_release(from);
+    arena_finish(&round->arena);
+    return status;
+}
+
+/* Sees to it that there is a plan for any row of what the query sees. */
+static enum vdbq_status need_any(vdbq_query *query)
+{
+    const struct query_round *round = &query->round;
+    struct catalogue *joined;
+    enum vdbq_status status =
+        query_files_join(query, query->snapshot.catalogue, &joined);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (round->planned_for == NULL
+        || (round->planned_for != joined
+            && !plan_holds(&round->plan, round->planned_for, joined)))
+        status = plan_any(query, joined);
+    catalogue_release(joined);
+    return status;
+}
+
+/* Writes a value where the plan reads it; that of NULL is 0. */
+static void put_value(const struct vdbq_vector *from, uint32_t row,
+                      struct vdbq_vector *to)
+{
+    size_t width = type_bytes(from->type);
+    bool null = vector_null(from, row);
+
+    assert(from->type == to->type);
+    *(uint8_t *)(uintptr_t)to->nulls = null;
+    if (null)
+        memset((void *)(uintptr_t)to->values, 0, width);
+    else
+        memcpy((void *)(uintptr_t)to->values,
+               (const char *)from->values + row * width, width);
+}
+
+/* Adds to `outputs` what becomes of the row of the table that one row meets. */
+static enum vdbq_status compute_any(struct upsert *upsert, uint32_t row)
+{
+    vdbq_query *query = upsert->query;
+    const struct plan *plan = &query->round.plan;
+    enum vdbq_status status = reopen(query, upsert->transaction);
+
+    if (status == VDBQ_OK)
+        status = need_any(query);
+    if (status != VDBQ_OK)
+        return status;
+    for (unsigned i = 0; i < upsert->plan->column_count; i++)
+        put_value(&upsert->coming[i], row, &plan->upsert.coming[i]);
+    status = run_plan(upsert, plan);
+    if (plan->of_values || plan->of_now || query->statement->files != NULL)
+        query_round_forget(query);
     return status;
 }
 
@@ -233,21 +340,29 @@ static enum vdbq_status note_round(struct upsert *upsert, uint32_t begin,
     return status;
 }
 
-/* One round: the rows that are the `number`-th of their key. */
-static enum vdbq_status run_round(struct upsert *upsert, uint32_t number)
+/* Several rows, or one that an earlier row made. */
+static enum vdbq_status compute_rows(struct upsert *upsert, uint32_t number)
 {
     struct rows coming = { 0 }, before = { 0 };
-    uint32_t begin = upsert->outputs.count;
     enum vdbq_status status =
         gather_round(upsert, number > 0, &coming, &before);
 
     if (status == VDBQ_OK)
         status = compute_round(upsert, number > 0, &coming, &before);
-    if (status == VDBQ_OK)
-        status = note_round(upsert, begin, number == 0);
     rows_finish(&coming);
     rows_finish(&before);
     return status;
+}
+
+/* One round: the rows that are the `number`-th of their key. */
+static enum vdbq_status run_round(struct upsert *upsert, uint32_t number)
+{
+    uint32_t begin = upsert->outputs.count;
+    bool one = number == 0 && upsert->round_count == 1;
+    enum vdbq_status status = one ? compute_any(upsert, upsert->round[0])
+                                  : compute_rows(upsert, number);
+
+    return status == VDBQ_OK ? note_round(upsert, begin, number == 0) : status;
 }
 
 /* What was thought to be in the table and is not. */

@@ -146,10 +146,21 @@ enum {
 /* Rows of an INSERT that meet others, with the table's columns. */
 struct plan_conflicts {
     uint64_t rows;
+    bool
+        any; /* it is one row, whose values each run puts into plan_upsert, that
+                 meets one of the table; else these:                       */
     const struct vdbq_vector *coming;
     const struct vdbq_vector
         *before; /* the rows that they meet; NULL: these are
                                          in the table                     */
+};
+
+/* PLAN_UPSERT. */
+struct plan_upsert {
+    struct vdbq_vector
+        *coming; /* of any row: a value and a flag of each column,
+                                   to be written before the steps are opened;
+                                   else NULL                               */
 };
 
 /* The plan's steps give the rows that change, in the order of the table: the
@@ -208,6 +219,7 @@ struct plan {
         struct plan_alter alter;
         struct plan_drop drop;
         struct plan_insert insert;
+        struct plan_upsert upsert;
         struct plan_change change;
         struct plan_rewrite rewrite;
         struct plan_copy copy;

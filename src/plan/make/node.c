@@ -549,3 +549,18 @@ struct node *node_values(struct binder *binder,
         range_values(&node->columns[i], &values[i], rows);
     return node;
 }
+
+struct node *node_values_any(struct binder *binder,
+                             const struct node_column *columns, unsigned count,
+                             struct vdbq_vector *values)
+{
+    struct node *node = node_values(binder, columns, count, values, 1);
+
+    for (unsigned i = 0; node != NULL && i < count; i++) {
+        node->columns[i].range = range_full(node->columns[i].type);
+        node->columns[i].nullable = true;
+    }
+    if (node != NULL)
+        node->any = true;
+    return node;
+}

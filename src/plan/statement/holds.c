@@ -7,7 +7,8 @@
  * estimates. So one for wider facts and more rows gives the same rows. But it might
  * give them in another order than a new plan would, whose estimates are others:
  * therefore only one that gives rows of one table in its order, or one row of all of
- * them, is used for other rows than those it was made for. One whose tables outgrow
+ * them, is used for other rows than those it was made for; and one whose rows nobody
+ * sees in their order, of ON CONFLICT. One whose tables outgrow
  * it is made anew with room for more (catalogue_wider()).
  */
 #include <string.h>
@@ -147,9 +148,28 @@ static bool keeps_order(const struct plan *plan)
     return keeps;
 }
 
+/* Whether a step's rows are the same in any order of its input's. */
+static bool step_keeps_rows(const struct step *step)
+{
+    return step->kind == STEP_VALUES || step->kind == STEP_SEEK
+           || step->kind == STEP_SCAN || step->kind == STEP_JOIN;
+}
+
+/* Whether all steps give the same rows, in some order, of the only table. */
+static bool keeps_rows(const struct plan *plan)
+{
+    bool keeps = plan->table_count == 1;
+
+    for (size_t i = 0; keeps && i < plan->steps.steps.count; i++)
+        keeps = step_keeps_rows(steps_at(&plan->steps, (int)i));
+    return keeps;
+}
+
 bool plan_lasts(const struct plan *plan)
 {
-    return plan->stands && !plan->exact && keeps_order(plan);
+    return plan->stands && !plan->exact
+           && (plan->kind == PLAN_UPSERT ? keeps_rows(plan)
+                                         : keeps_order(plan));
 }
 
 static bool stands(const struct plan *plan, const struct catalogue *from,

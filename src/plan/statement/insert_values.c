@@ -217,7 +217,8 @@ static enum vdbq_status make_parameters(struct inserting *inserting,
         plan->vectors[i].values = &to->value;
         plan->parameter_count++;
     }
-    plan->of_any = plan->parameter_count > 0 && !inserting->reads;
+    plan->of_any = plan->parameter_count > 0 && !inserting->reads
+                   && inserting->insert->conflict.sets == NULL;
     return VDBQ_OK;
 }
 
@@ -268,8 +269,8 @@ static bool read_literal(const struct ast_expression *tree,
     return true;
 }
 
-/* Whether a value is a parameter that need not be read to make the plan, as no
- * other part of the statement asks for its value. */
+/* Whether a value is a parameter that need not be read to make the plan: what else the
+ * statement says of the row, but RETURNING, is planned for any. */
 static bool read_parameter(const struct inserting *inserting,
                            const struct ast_expression *tree,
                            struct filling *filling)
@@ -280,8 +281,7 @@ static bool read_parameter(const struct inserting *inserting,
         || inserting->binder->parameters == NULL
         || tree->integer > inserting->binder->value_count || limits == NULL
         || limits->converts || !insert_takes_parameters(filling->column->type)
-        || inserting->returning != NULL
-        || inserting->insert->conflict.at.line > 0)
+        || inserting->returning != NULL)
         return false;
     filling->parameter = (int)tree->integer;
     return true;

@@ -161,10 +161,13 @@ static enum vdbq_status keep_trace(const struct binder *binder,
 }
 
 /* Whether plan_holds() can tell of such a statement's plan what it stands on. */
-static bool has_basis(const struct ast_statement *statement)
+static bool has_basis(const struct ast_statement *statement,
+                      const struct plan_limits *limits)
 {
+    bool upserts = limits != NULL && limits->conflicts != NULL;
+
     return (statement->kind == AST_SELECT || statement->kind == AST_UPDATE
-            || statement->kind == AST_DELETE)
+            || statement->kind == AST_DELETE || upserts)
            && statement->explain == AST_RUN && statement->files == NULL;
 }
 
@@ -215,7 +218,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     samples_init(&samples, &binder);
     if (statement->explain == AST_EXPLAIN_TREE)
         binder.trace = &trace;
-    if (has_basis(statement))
+    if (has_basis(statement, limits))
         binder.basis = &basis;
     status = check_kept(statement, &binder);
     if (status == VDBQ_OK)

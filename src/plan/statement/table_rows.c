@@ -5,7 +5,6 @@
 
 #include "base/type.h"
 #include "data/catalogue/facts.h"
-#include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
@@ -102,23 +101,13 @@ struct node *table_rows_node(struct binder *binder, const struct table *table,
                : NULL;
 }
 
-struct expression *table_rows_constant(struct binder *binder,
-                                       const struct column *column,
-                                       const struct vdbq_vector *vector,
-                                       struct position at)
+bool table_rows_any(struct binder *binder, const struct table *table,
+                    struct node_column *columns, struct vdbq_vector *to)
 {
-    struct constant_number number = constants_number(vector, 0);
-    const struct vdbq_text *texts = vector->values;
-    struct expression *e =
-        vector->type == VDBQ_TEXT ? expression_text(binder, texts[0], at)
-        : type_is_real(vector->type)
-            ? expression_real(binder, (int)vector->type, number.real, at)
-            : expression_integer(binder, number.integer, at);
-
-    if (e == NULL)
-        return NULL;
-    e->type = (int)column->type;
-    e->precision = column->precision;
-    e->scale = column->scale;
-    return e;
+    for (unsigned i = 0; i < table->column_count; i++) {
+        table_rows_column(table, i, &columns[i]);
+        if (!table_rows_nulls(binder, table->columns[i].type, 1, &to[i]))
+            return false;
+    }
+    return true;
 }

@@ -34,11 +34,8 @@ bool table_rows_put(struct binder *binder, const struct table *table,
 struct node *table_rows_node(struct binder *binder, const struct table *table,
                              const struct vdbq_vector *vectors, uint64_t rows);
 
-/* The first value of a vector, which is not NULL, as an expression. NULL: a
- * failure. */
-struct expression *table_rows_constant(struct binder *binder,
-                                       const struct column *column,
-                                       const struct vdbq_vector *vector,
-                                       struct position at);
+/* Descriptions, and room for one row of which nothing is known yet. */
+bool table_rows_any(struct binder *binder, const struct table *table,
+                    struct node_column *columns, struct vdbq_vector *to);
 
 #endif

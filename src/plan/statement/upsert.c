@@ -41,6 +41,7 @@ struct upsert {
     const struct ast_insert *insert;
     const struct plan_insert *plan;    /* its target */
     const struct plan_conflicts *rows; /* NULL: none, binding is all     */
+    struct vdbq_vector *coming;        /* those that come, as constants  */
     struct node *node;           /* columns of the rows that are met, the number
                                     of each, the rows that come, and theirs */
     unsigned met;                /* the column of the former numbers     */
@@ -82,9 +83,23 @@ static enum vdbq_status note_sets(const struct ast_conflict *conflict,
 
 /* ----------------------------------------------------------------- rows -- */
 
+/* The rows that come, or room for any. */
+static bool put_coming(const struct upsert *upsert, struct node_column *columns,
+                       struct vdbq_vector *vectors)
+{
+    const struct plan_conflicts *rows = upsert->rows;
+
+    return rows != NULL && rows->any
+               ? table_rows_any(upsert->binder, upsert->table, columns, vectors)
+               : table_rows_put(upsert->binder, upsert->table,
+                                rows != NULL ? rows->coming : NULL,
+                                rows != NULL ? rows->rows : 0, columns,
+                                vectors);
+}
+
 /* Rows as a node of constants: those that are met, if they are given, with a
  * NULL for the number of each, then those that come, with their numbers. */
-static struct node *given_rows(const struct upsert *upsert)
+static struct node *given_rows(struct upsert *upsert)
 {
     static const struct plan_conflicts none;
     const struct plan_conflicts *rows = upsert->rows ? upsert->rows : &none;
@@ -108,15 +123,17 @@ static struct node *given_rows(const struct upsert *upsert)
         columns[count] =
             (struct node_column){ .name = "", .type = VDBQ_BIGINT };
     }
-    if (!table_rows_put(upsert->binder, table, rows->coming, rows->rows,
-                        columns + first, vectors + first)
+    if (!put_coming(upsert, columns + first, vectors + first)
         || !table_rows_numbers(upsert->binder, rows->rows,
                                &vectors[first + count]))
         return NULL;
     columns[first + count] =
         (struct node_column){ .name = "", .type = VDBQ_BIGINT };
-    return node_values(upsert->binder, columns, first + count + 1, vectors,
-                       (size_t)rows->rows);
+    upsert->coming = vectors + first;
+    return rows->any
+               ? node_values_any(upsert->binder, columns, count + 1, vectors)
+               : node_values(upsert->binder, columns, first + count + 1,
+                             vectors, (size_t)rows->rows);
 }
 
 /* The values of a column of the rows that come, as rows. */
@@ -136,26 +153,17 @@ static struct node *values_of(const struct upsert *upsert, unsigned column)
                        (size_t)upsert->rows->rows);
 }
 
-/* What of a table an index can look for: the values of the only row that comes,
- * or, of several, those of the first column. NULL: a failure. */
-static struct expression *sought(const struct upsert *upsert, unsigned column)
+/* What of a table an index can look for: the values of the rule's first column. NULL:
+ * a failure. */
+static struct expression *sought(const struct upsert *upsert)
 {
     struct binder *binder = upsert->binder;
-    struct ast_expression place = { .at = upsert->insert->conflict.at };
-    struct expression *e = node_column(binder, upsert->node, column, place.at);
-    struct expression *value;
-    struct node *values;
+    struct position at = upsert->insert->conflict.at;
+    unsigned column = upsert->plan->target.columns[0];
+    struct expression *e = node_column(binder, upsert->node, column, at);
+    struct node *values = e != NULL ? values_of(upsert, column) : NULL;
 
-    if (e == NULL)
-        return NULL;
-    if (upsert->rows->rows == 1) {
-        value = table_rows_constant(binder, &upsert->table->columns[column],
-                                    &upsert->rows->coming[column], place.at);
-        return value ? expression_operator(binder, AST_EQ, e, value, &place)
-                     : NULL;
-    }
-    values = values_of(upsert, column);
-    return values ? bind_in_rows(binder, e, values, place.at) : NULL;
+    return values ? bind_in_rows(binder, e, values, at) : NULL;
 }
 
 static bool add_condition(const struct upsert *upsert, struct expression *e,
@@ -168,28 +176,18 @@ static bool add_condition(const struct upsert *upsert, struct expression *e,
                : (error_no_memory(upsert->binder->error), false);
 }
 
-/* Whether few rows come, which the table is asked for. */
+/* Whether few rows come, which the table is asked for; of one row the join knows. */
 static bool seeks(const struct upsert *upsert)
 {
     const struct plan_conflicts *rows = upsert->rows;
 
-    return rows != NULL && rows->rows > 0
+    return rows != NULL && rows->rows > 0 && !rows->any
            && upsert->table->rows / ROWS_MANY >= rows->rows;
 }
 
 static bool add_sought(const struct upsert *upsert, struct vector *conditions)
 {
-    const struct conflict_target *target = &upsert->plan->target;
-    const struct plan_conflicts *rows = upsert->rows;
-    unsigned count = rows != NULL && rows->rows == 1 ? target->count : 1;
-
-    if (!seeks(upsert))
-        return true;
-    for (unsigned i = 0; i < count; i++)
-        if (!add_condition(upsert, sought(upsert, target->columns[i]),
-                           conditions))
-            return false;
-    return true;
+    return !seeks(upsert) || add_condition(upsert, sought(upsert), conditions);
 }
 
 /* a = b */
@@ -223,55 +221,6 @@ static bool add_equal(const struct upsert *upsert, struct vector *conditions)
     return added;
 }
 
-/* The values of the only row that comes, by the names of the table's columns.
- * False: a failure. */
-static bool list_values(const struct upsert *upsert, struct vector *values)
-{
-    const struct table *table = upsert->table;
-    struct position at = upsert->insert->conflict.at;
-
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const struct vdbq_vector *vector = &upsert->rows->coming[i];
-        const struct column *column = &table->columns[i];
-        struct result result = { .name = column->name, .alias = true };
-        result.expression =
-            vector_null(vector, 0)
-                ? expression_null(upsert->binder, (int)column->type, at)
-                : table_rows_constant(upsert->binder, column, vector, at);
-        if (result.expression == NULL)
-            return false;
-        result.expression->affine = true;
-        result.expression->literal = false;
-        result.expression->collating =
-            (struct collating){ column->collation, COLLATED_BY_COLUMN };
-        if (!vector_append(values, &result, 1))
-            return error_no_memory(upsert->binder->error), false;
-    }
-    return true;
-}
-
-/* Its keys are looked for, if they are constants. */
-static bool add_sought_keys(const struct upsert *upsert,
-                            const struct index *index,
-                            const struct index_bound *table,
-                            struct vector *conditions)
-{
-    struct vector values = VECTOR_IN(upsert->binder->arena, struct result);
-    const struct index_rows row = { .values = &values };
-    struct index_bound coming;
-
-    if (!seeks(upsert) || upsert->rows->rows != 1)
-        return true;
-    if (!list_values(upsert, &values)
-        || !index_bind(upsert->binder, upsert->table, index, &row, &coming))
-        return false;
-    for (unsigned i = 0; i < index->column_count; i++)
-        if (coming.keys[i]->kind == EXPRESSION_CONSTANT
-            && !add_pair(upsert, table->keys[i], coming.keys[i], conditions))
-            return false;
-    return true;
-}
-
 /* Rows meet where the index's keys are equal, and it has the table's row. */
 static bool add_keys(const struct upsert *upsert, struct vector *conditions)
 {
@@ -293,9 +242,8 @@ static bool add_keys(const struct upsert *upsert, struct vector *conditions)
     for (unsigned i = 0; i < index->column_count; i++)
         if (!add_pair(upsert, table.keys[i], coming.keys[i], conditions))
             return false;
-    return (table.where == NULL
-            || add_condition(upsert, table.where, conditions))
-           && add_sought_keys(upsert, index, &table, conditions);
+    return table.where == NULL
+           || add_condition(upsert, table.where, conditions);
 }
 
 /* What rows meet by. */
@@ -540,6 +488,8 @@ enum vdbq_status plan_upsert(const struct ast_statement *statement,
     if (status != VDBQ_OK)
         return status;
     plan->kind = PLAN_UPSERT;
-    return plan_steps(binder, upsert_node(&upsert, statement->returning, plan),
-                      plan);
+    status = plan_steps(binder,
+                        upsert_node(&upsert, statement->returning, plan), plan);
+    plan->upsert.coming = binder->limits->conflicts->any ? upsert.coming : NULL;
+    return status;
 }

@@ -48,6 +48,17 @@ static const char *const texts[] = {
     "update t set b = b + a where a > ?1 returning id, b",
     "update t set c = null where a = ?1 returning id, c",
     "delete from t where a = ?1 returning id",
+    "insert into t (id, a, b, c) values (?2, ?1, 3, 'u') on conflict (id) do "
+    "update set a = a + excluded.a, c = c || excluded.c",
+    "insert into t (id, b, a) values (?2, ?1 * 2, ?1) on conflict (id) do "
+    "update set b = b * 3 + ?1 - excluded.b where a is not null",
+    "insert into t (id, c) values (?2 % 3, 'w'), (?2, 'x'), (?1, 'y') on "
+    "conflict (id) do update set a = id + ?2, c = excluded.c returning *",
+    "insert into t (id, a) values (?2, ?1) on conflict (id) do nothing",
+    "insert into t (id, b) values (?2, ?1) on conflict (id) do update set id = "
+    "id + ?1, b = (select max(a) from t)",
+    "insert or ignore into t (id, a) values (?2, ?1)",
+    "replace into t (id, a, b) values (?2, ?1, ?1)",
 };
 enum { STATEMENTS = sizeof texts / sizeof *texts };
 
@@ -211,6 +222,16 @@ static struct text answer_anew(const char *sql, const int64_t *values)
     return text;
 }
 
+/* Adds what the table is then, as far as it is one. */
+static void add_table(struct text *answer)
+{
+    const int64_t values[PARAMETERS] = { 0, 0 };
+    struct text rows = answer_anew("select * from t order by id", values);
+
+    text_print(answer, "\nthen %s", rows.bytes);
+    text_finish(&rows);
+}
+
 /* Asks a statement that was kept and one that is new, and undoes both. */
 static void compare(unsigned number)
 {
@@ -220,8 +241,10 @@ static void compare(unsigned number)
 
     must(here, "savepoint s");
     answer = answer_of(kept[number], values);
+    add_table(&answer);
     must(here, "rollback to s");
     expected = answer_anew(texts[number], values);
+    add_table(&expected);
     must(here, "rollback to s; release s");
     if (strcmp(answer.bytes, expected.bytes) != 0)
         fail_msg("%s: %s, prepared anew %s", texts[number], answer.bytes,
