@@ -127,11 +127,11 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
     return status;
 }
 
-/* INSERT of rows that are no query's. */
-static bool inserts_values(const vdbq_query *query)
+/* INSERT of a row that has parameters as they are given. */
+static bool inserts_parameters(const vdbq_query *query)
 {
     return query->planned && query->plan.kind == PLAN_INSERT
-           && !query->plan.insert.from_query;
+           && query->plan.insert.parameter_count > 0;
 }
 
 /* Whether the plan that there is is one for that catalogue. */
@@ -158,7 +158,7 @@ bool query_is_apart(const vdbq_query *query)
 static enum vdbq_status fill_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
-    if (!inserts_values(query)
+    if (!inserts_parameters(query)
         || plan_insert_fill(&query->plan.insert, query->parameters))
         return VDBQ_OK;
     return make_plan(query, catalogue, true);

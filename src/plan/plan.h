@@ -102,6 +102,7 @@ struct plan_parameter {
     unsigned number; /* of the parameter, from 0 on    */
     unsigned column; /* of the table                   */
     bool nullable;   /* the column takes NULL          */
+    uint8_t null;    /* it is NULL; then the value is 0 */
     union {
         int64_t integer; /* BIGINT; INTEGER is in its first bytes */
         double real;
@@ -201,8 +202,8 @@ struct plan {
                        fails (RANGE or TYPE), a plan with `careful` limits tells
                        what the query gives: the same rows in the same order,
                        and perhaps no failure                           */
-    bool stands;    /* SELECT, UPDATE, DELETE: plan_holds() knows by ... */
-    bool exact;     /* ... whether it has what is so of these rows alone, ... */
+    bool stands; /* of rows, or a change of some: plan_holds() knows by ... */
+    bool exact;  /* ... whether it has what is so of these rows alone, ... */
     unsigned table_count;   /* ... which tables it is about         */
     const uint32_t *tables; /* ... by their ids, whether it holds   */
     const char *copy_to;    /* PLAN_SELECT of COPY TO: the file; else NULL */
@@ -268,8 +269,8 @@ void plan_finish(struct plan *plan);
 bool plan_insert_fill(struct plan_insert *insert,
                       const struct parameter *parameters);
 /* Whether a plan that was made for one catalogue does for another one: its tables
- * have the same columns, rules and indexes, and of INSERT without a query any rows;
- * of SELECT, UPDATE and DELETE the same rows or, where the plan gives rows of one
+ * have the same columns, rules and indexes, and that of INSERT any rows; those that are
+ * read the same rows or, where the plan gives rows of one
  * table in its order, rows whose facts are within those that it was made for. It
  * gives what a new plan would give. */
 bool plan_holds(const struct plan *plan, const struct catalogue *from,

@@ -550,17 +550,12 @@ struct node *node_values(struct binder *binder,
     return node;
 }
 
-struct node *node_values_any(struct binder *binder,
-                             const struct node_column *columns, unsigned count,
-                             struct vdbq_vector *values)
+void node_values_vary(struct node *node)
 {
-    struct node *node = node_values(binder, columns, count, values, 1);
-
-    for (unsigned i = 0; node != NULL && i < count; i++) {
+    assert(node->kind == NODE_VALUES);
+    node->varies = true;
+    for (unsigned i = 0; i < node->column_count; i++) {
         node->columns[i].range = range_full(node->columns[i].type);
         node->columns[i].nullable = true;
     }
-    if (node != NULL)
-        node->any = true;
-    return node;
 }

@@ -68,11 +68,9 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
 struct node *node_values(struct binder *binder,
                          const struct node_column *columns, unsigned count,
                          struct vdbq_vector *values, size_t rows);
-/* The same of one row, whose values each run writes in their place: nothing is known
- * of them but their types. */
-struct node *node_values_any(struct binder *binder,
-                             const struct node_column *columns, unsigned count,
-                             struct vdbq_vector *values);
+/* Each run writes other values in the place of these, of the same types, of which
+ * nothing else is known. */
+void node_values_vary(struct node *node);
 
 /* A recursive query, whose columns are those of its first one: plan/tree/common.h. NULL: a
  * failure, also where the term is NULL. */

@@ -195,7 +195,7 @@ static struct expression *known_answer(struct binder *binder,
 
     if (query->kind != NODE_SELECT || query->where != NULL
         || query->left->kind != NODE_VALUES || query->left->value_rows != 1
-        || query->left->any)
+        || query->left->varies)
         return NULL;
     e = expression_replace(binder, query->results[0], known_value, &knowing);
     *failed = e == NULL;

@@ -129,6 +129,8 @@ static bool step_keeps_order(const struct step *step)
     switch (step->kind) {
     case STEP_SEEK:
         return !step->seek.list_fed;
+    case STEP_VALUES:
+        return true;
     case STEP_SCAN:
         return step->scan.program.tables.count <= 1;
     case STEP_GROUP:
@@ -189,12 +191,21 @@ static bool stands(const struct plan *plan, const struct catalogue *from,
     return same;
 }
 
+/* Whether the table of an INSERT takes the same rows. */
+static bool takes_rows(const struct plan_insert *insert,
+                       const struct catalogue *from, const struct catalogue *to)
+{
+    return same_table(catalogue_table_id(from, insert->table_id),
+                      catalogue_table_id(to, insert->table_id))
+           && (insert->target.count == 0 || same_indexes(from, to));
+}
+
 bool plan_holds(const struct plan *plan, const struct catalogue *from,
                 const struct catalogue *to)
 {
+    if (plan->kind == PLAN_INSERT && !takes_rows(&plan->insert, from, to))
+        return false;
     if (plan->kind == PLAN_INSERT && !plan->insert.from_query)
-        return same_table(catalogue_table_id(from, plan->insert.table_id),
-                          catalogue_table_id(to, plan->insert.table_id))
-               && (plan->insert.target.count == 0 || same_indexes(from, to));
+        return true;
     return plan->stands && stands(plan, from, to);
 }

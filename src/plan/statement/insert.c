@@ -145,15 +145,27 @@ static enum vdbq_status insert_by_name(struct inserting *inserting,
     return status;
 }
 
+/* Rows of constants, or the row that plan_insert_fill() gives values; NULL: a
+ * failure. */
+static struct node *constants_node(const struct inserting *inserting,
+                                   const struct plan_insert *insert)
+{
+    struct node *node = table_rows_node(inserting->binder, inserting->table,
+                                        insert->vectors, insert->rows);
+
+    for (unsigned i = 0; node != NULL && i < insert->parameter_count; i++)
+        node->values[insert->parameters[i].column].nulls =
+            &insert->parameters[i].null;
+    if (node != NULL && insert->parameter_count > 0)
+        node_values_vary(node);
+    return node;
+}
+
 /* Rows of constants of which something is returned. */
 static enum vdbq_status return_constants(struct inserting *inserting,
                                          struct plan *plan)
 {
-    const struct plan_insert *insert = &plan->insert;
-
-    return insert_node(inserting,
-                       table_rows_node(inserting->binder, inserting->table,
-                                       insert->vectors, insert->rows),
+    return insert_node(inserting, constants_node(inserting, &plan->insert),
                        plan);
 }
 

@@ -33,11 +33,12 @@ static bool fill_integer(struct plan_parameter *to, enum vdbq_type type,
 static bool fill(struct plan_parameter *to, struct vdbq_vector *vector,
                  const struct parameter *from)
 {
-    static const uint8_t null = 1;
-
-    vector->nulls = from->null ? &null : NULL;
-    if (from->null)
+    to->null = from->null;
+    vector->nulls = from->null ? &to->null : NULL;
+    if (from->null) {
+        memset(&to->value, 0, sizeof to->value);
         return to->nullable;
+    }
     if (from->type == VDBQ_BIGINT)
         return fill_integer(to, vector->type, from->integer);
     if (from->type != vector->type)

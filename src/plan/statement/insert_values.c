@@ -218,7 +218,8 @@ static enum vdbq_status make_parameters(struct inserting *inserting,
         plan->parameter_count++;
     }
     plan->of_any = plan->parameter_count > 0 && !inserting->reads
-                   && inserting->insert->conflict.sets == NULL;
+                   && inserting->insert->conflict.sets == NULL
+                   && inserting->returning == NULL;
     return VDBQ_OK;
 }
 
@@ -270,7 +271,7 @@ static bool read_literal(const struct ast_expression *tree,
 }
 
 /* Whether a value is a parameter that need not be read to make the plan: what else the
- * statement says of the row, but RETURNING, is planned for any. */
+ * statement says of the row is planned for any. */
 static bool read_parameter(const struct inserting *inserting,
                            const struct ast_expression *tree,
                            struct filling *filling)
@@ -280,8 +281,7 @@ static bool read_parameter(const struct inserting *inserting,
     if (tree->kind != AST_PARAMETER || inserting->insert->query->row_count != 1
         || inserting->binder->parameters == NULL
         || tree->integer > inserting->binder->value_count || limits == NULL
-        || limits->converts || !insert_takes_parameters(filling->column->type)
-        || inserting->returning != NULL)
+        || limits->converts || !insert_takes_parameters(filling->column->type))
         return false;
     filling->parameter = (int)tree->integer;
     return true;

@@ -161,13 +161,10 @@ static enum vdbq_status keep_trace(const struct binder *binder,
 }
 
 /* Whether plan_holds() can tell of such a statement's plan what it stands on. */
-static bool has_basis(const struct ast_statement *statement,
-                      const struct plan_limits *limits)
+static bool has_basis(const struct ast_statement *statement)
 {
-    bool upserts = limits != NULL && limits->conflicts != NULL;
-
-    return (statement->kind == AST_SELECT || statement->kind == AST_UPDATE
-            || statement->kind == AST_DELETE || upserts)
+    return (statement->kind == AST_SELECT || statement->kind == AST_INSERT
+            || statement->kind == AST_UPDATE || statement->kind == AST_DELETE)
            && statement->explain == AST_RUN && statement->files == NULL;
 }
 
@@ -218,7 +215,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     samples_init(&samples, &binder);
     if (statement->explain == AST_EXPLAIN_TREE)
         binder.trace = &trace;
-    if (has_basis(statement, limits))
+    if (has_basis(statement))
         binder.basis = &basis;
     status = check_kept(statement, &binder);
     if (status == VDBQ_OK)

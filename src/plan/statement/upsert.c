@@ -110,6 +110,7 @@ static struct node *given_rows(struct upsert *upsert)
         arena_alloc(arena, 2 * (count + (size_t)1) * sizeof *columns);
     struct vdbq_vector *vectors =
         arena_alloc(arena, 2 * (count + (size_t)1) * sizeof *vectors);
+    struct node *node;
 
     if (columns == NULL || vectors == NULL)
         return error_no_memory(upsert->binder->error), NULL;
@@ -130,10 +131,11 @@ static struct node *given_rows(struct upsert *upsert)
     columns[first + count] =
         (struct node_column){ .name = "", .type = VDBQ_BIGINT };
     upsert->coming = vectors + first;
-    return rows->any
-               ? node_values_any(upsert->binder, columns, count + 1, vectors)
-               : node_values(upsert->binder, columns, first + count + 1,
-                             vectors, (size_t)rows->rows);
+    node = node_values(upsert->binder, columns, first + count + 1, vectors,
+                       (size_t)rows->rows);
+    if (node != NULL && rows->any)
+        node_values_vary(node);
+    return node;
 }
 
 /* The values of a column of the rows that come, as rows. */

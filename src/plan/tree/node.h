@@ -106,7 +106,7 @@ struct node {
                                    column, and flags of those that are NULL;
                                    their value is 0: constants.h          */
     size_t value_rows;
-    bool any; /* VALUES: they are others in each run                    */
+    bool varies; /* VALUES: they are others in each run                    */
 };
 
 /* Whether a join shows rows of a side (0: the left one) with a partner only, so

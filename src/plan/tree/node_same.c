@@ -97,7 +97,8 @@ static bool same_ranges(const struct step_range_join *a,
 static bool same_values(const struct node *a, const struct node *b)
 {
     bool same = a->value_rows == b->value_rows
-                && a->column_count == b->column_count && !a->any && !b->any;
+                && a->column_count == b->column_count && !a->varies
+                && !b->varies;
 
     for (unsigned i = 0; i < a->column_count && same; i++)
         same = a->columns[i].scale == b->columns[i].scale

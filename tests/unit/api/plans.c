@@ -58,6 +58,13 @@ static const char *const texts[] = {
     "insert into t (id, b) values (?2, ?1) on conflict (id) do update set id = "
     "id + ?1, b = (select max(a) from t)",
     "insert or ignore into t (id, a) values (?2, ?1)",
+    "insert or ignore into t (id, a) values (?2, ?1) returning id, a",
+    "insert into t (id, a, c) values (?2, ?1, 'z') returning id + a * 2, c",
+    "insert into t (id, b) values (?2, ?1) on conflict (id) do update set b = "
+    "excluded.b + 1 returning b + id, (select count(*) from t)",
+    "insert into t (id, a, b) select ?1 * 7 + id, a, b * 2 from t where id = "
+    "?2 returning *",
+    "insert into t (id, a) select ?2, sum(a) from t where id > ?1",
     "replace into t (id, a, b) values (?2, ?1, ?1)",
 };
 enum { STATEMENTS = sizeof texts / sizeof *texts };
