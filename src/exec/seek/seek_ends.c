@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tablet that nobody changed has a row with its least value, and no row with
- * more than its greatest one. So some values are known of which so many rows have
- * no more; a tablet whose least value is above the one that as many rows reach as
- * are asked for has none of the first rows. With the order turned round this is
- * said of the last ones.
+ * A tablet that nobody changed has a row with its least value, and no tablet has a
+ * row with more than its greatest one. So some values are known of which so many rows
+ * have no more; a tablet whose least value is above the one that as many rows reach
+ * as are asked for has none of the first rows. With the order turned round this is
+ * said of the last ones. Where there are bounds, rows count that are known to be
+ * within them.
  */
 #include "exec/seek/seek_ends.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -47,20 +49,43 @@ static int by_value(const void *a, const void *b)
     return (left->value > right->value) - (left->value < right->value);
 }
 
+/* Whether the step's bounds leave a value of the key that they are about. */
+static bool is_within(const struct end *end, uint64_t value)
+{
+    const struct seek_terms *terms = end->terms;
+    const struct seek_bound *low = &terms->step->low,
+                            *high = &terms->step->high;
+    uint64_t ordered = end->turned ? ~value : value;
+    uint64_t least = terms->low.value.value, most = terms->high.value.value;
+
+    assert(end->key == terms->step->equal_count);
+    return (!low->there || ordered > least || (ordered == least && !low->open))
+           && (!high->there || ordered < most
+               || (ordered == most && !high->open));
+}
+
 /* Writes the points of a tablet; returns how many. What is known of one with an
- * edit are bounds, which no row need have. */
+ * edit are bounds, which no row need have, and none is beyond. */
 static size_t add_points(const struct end *end, const struct tablet_ref *ref,
                          struct point points[2])
 {
     unsigned column = end->terms->step->keys[end->key];
-    uint64_t rows, least, greatest;
+    uint64_t nulls = ref->facts[column].null_count, rows, least, greatest;
+    size_t count = 0;
 
-    if (ref->edit != NULL || !extremes(end, ref, &least, &greatest))
+    if (nulls >= ref->rows || !extremes(end, ref, &least, &greatest))
         return 0;
-    rows = ref->rows - ref->facts[column].null_count;
-    points[0] = (struct point){ least, 1 };
-    points[1] = (struct point){ greatest, rows - 1 };
-    return rows > 1 ? 2 : 1;
+    rows = ref->rows - nulls;
+    bool first = is_within(end, least), last = is_within(end, greatest);
+    if (ref->edit != NULL) {
+        points[0] = (struct point){ greatest, rows };
+        return first && last;
+    }
+    if (first)
+        points[count++] = (struct point){ least, 1 };
+    if (last && rows > 1)
+        points[count++] = (struct point){ greatest, first ? rows - 1 : 1 };
+    return count;
 }
 
 /* A value that as many rows as are asked for do not exceed. */
@@ -106,18 +131,19 @@ static enum vdbq_status want_end(const struct end *end, bool *wanted,
 }
 
 /* Whether rows are asked for by the order of a column of numbers alone, none of them
- * NULL, and the index has all rows. */
+ * NULL (none is that has a bound), and the index has all rows. */
 static bool is_told(const struct seek_terms *terms)
 {
     const struct step_seek *step = terms->step;
     const struct table *table = terms->table;
+    bool bound = step->low.there || step->high.there;
     uint64_t nulls = 0;
 
     if ((step->ends.first == 0 && step->ends.last == 0) || terms->index != NULL
-        || step->equal_count > 0 || step->low.there || step->high.there
-        || seek_terms_is_text(terms, 0))
+        || step->equal_count > 0 || seek_terms_is_text(terms, 0))
         return false;
-    for (size_t i = 0; i < table->tablet_count && !step->ends.not_null; i++)
+    for (size_t i = 0;
+         i < table->tablet_count && !step->ends.not_null && !bound; i++)
         nulls += table->tablets[i].facts[step->keys[0]].null_count;
     return nulls == 0;
 }

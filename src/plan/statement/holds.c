@@ -8,7 +8,7 @@
  * give them in another order than a new plan would, whose estimates are others:
  * therefore only one that gives rows of one table in its order, or one row of all of
  * them, is used for other rows than those it was made for; and one whose rows nobody
- * sees in their order, of ON CONFLICT. One whose tables outgrow
+ * sees in their order, as they are changed. One whose tables outgrow
  * it is made anew with room for more (catalogue_wider()).
  */
 #include <string.h>
@@ -157,10 +157,18 @@ static bool step_keeps_rows(const struct step *step)
            || step->kind == STEP_SCAN || step->kind == STEP_JOIN;
 }
 
-/* Whether all steps give the same rows, in some order, of the only table. */
+/* Whether nobody sees the order in which its rows come: what they change is the
+ * same. */
+static bool hides_order(const struct plan *plan)
+{
+    return plan->kind == PLAN_UPSERT
+           || (plan->kind == PLAN_CHANGE && plan->returned.count == 0);
+}
+
+/* Whether all steps give the same rows, in some order. */
 static bool keeps_rows(const struct plan *plan)
 {
-    bool keeps = plan->table_count == 1;
+    bool keeps = true;
 
     for (size_t i = 0; keeps && i < plan->steps.steps.count; i++)
         keeps = step_keeps_rows(steps_at(&plan->steps, (int)i));
@@ -170,8 +178,7 @@ static bool keeps_rows(const struct plan *plan)
 bool plan_lasts(const struct plan *plan)
 {
     return plan->stands && !plan->exact
-           && (plan->kind == PLAN_UPSERT ? keeps_rows(plan)
-                                         : keeps_order(plan));
+           && (keeps_order(plan) || (hides_order(plan) && keeps_rows(plan)));
 }
 
 static bool stands(const struct plan *plan, const struct catalogue *from,
