@@ -10,9 +10,10 @@
 enum vdbq_status batches_init(struct batches *batches, unsigned columns,
                               struct error *error)
 {
-    *batches = (struct batches){ .columns = columns };
-    batches->vectors = memory_zeroed((size_t)BATCHES_MAX * columns + 1,
-                                     sizeof *batches->vectors);
+    batches->count = 0; /* the rest is large, and written before it is read */
+    batches->columns = columns;
+    batches->vectors = memory_resize(NULL, ((size_t)BATCHES_MAX * columns + 1)
+                                               * sizeof *batches->vectors);
     return batches->vectors != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
