@@ -34,12 +34,6 @@ static void put(struct vdbq_vector *list, void *values, uint64_t at,
     }
 }
 
-/* Bytes of a value in a list. */
-static size_t value_bytes(enum vdbq_type type)
-{
-    return type == VDBQ_TEXT ? sizeof(struct vdbq_text) : type_bytes(type);
-}
-
 bool seek_given_column(const struct step_seek *step, unsigned i,
                        const struct parameter *parameters,
                        struct vdbq_vector *list, void **made)
@@ -50,7 +44,7 @@ bool seek_given_column(const struct step_seek *step, unsigned i,
     *list = step->list[i];
     if (given == NULL)
         return true;
-    size_t size = (size_t)rows * value_bytes(list->type);
+    size_t size = (size_t)rows * type_bytes(list->type);
     uint8_t *values = memory_zeroed(size + (size_t)rows, 1);
     if (values == NULL)
         return false;
