@@ -389,6 +389,26 @@ def case_second_process_compiles_nothing(folder):
         assert kept(cache) == before, kept(cache) ^ before
 
 
+def text_is_read(folder, cache, **extra):
+    """Whether POCL's front end reads the text of a program, as POCL tells."""
+    result = query(folder, XDG_CACHE_HOME=cache, POCL_DEBUG='llvm', **extra)
+    gives_rows(result)
+    if 'building program' not in result.err:
+        raise NoDevice('this POCL does not tell what it builds')
+    return 'building from sources' in result.err
+
+
+def case_kept_kernels_need_no_text(folder):
+    cache = fill_cache(folder)
+    assert not text_is_read(folder, cache)
+    # Another POCL looks for its files elsewhere, and takes the bitcode.
+    other = {'POCL_EXTRA_BUILD_FLAGS': '-DVDBQ_OTHER'}
+    assert not text_is_read(folder, cache, **other)
+    before = kept(cache)
+    assert not text_is_read(folder, cache, **other) and kept(cache) == before
+    assert text_is_read(folder, os.path.join(folder, 'empty'))
+
+
 # ---------------------------------------------------------------- behind --
 
 MANY = '''create table d (i integer); insert into d values (0), (1), (2), (3), (4), (5), (6), (7);

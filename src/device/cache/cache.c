@@ -32,14 +32,13 @@ struct cache_head {
 _Static_assert(sizeof(struct cache_head) == 40, "layout of cache_head");
 
 static bool entry_path(const struct text *key, bool makes, struct text *path);
-static bool entry_read(const char *path, struct text *entry);
 static bool entry_is_sound(const struct text *entry, const struct text *key);
-static bool entry_write(const char *path, const struct text *entry);
 
 bool cache_load(const struct text *key, struct text *binary)
 {
     struct text path = { 0 }, entry = { 0 };
-    bool found = entry_path(key, false, &path) && entry_read(path.bytes, &entry)
+    bool found = entry_path(key, false, &path)
+                 && cache_read_file(path.bytes, &entry)
                  && entry_is_sound(&entry, key);
 
     if (found) {
@@ -67,7 +66,7 @@ void cache_save(const struct text *key, const void *bytes, size_t size)
         head.checksum =
             XXH3_64bits(entry.bytes + sizeof head, entry.length - sizeof head);
         memcpy(entry.bytes, &head, sizeof head);
-        entry_write(path.bytes, &entry);
+        cache_write_file(path.bytes, &entry);
     }
     text_finish(&entry);
     text_finish(&path);
@@ -104,8 +103,7 @@ static bool transfer(int file, char *bytes, size_t size, bool is_write)
     return true;
 }
 
-/* A file that cannot be read is no entry. */
-static bool entry_read(const char *path, struct text *entry)
+bool cache_read_file(const char *path, struct text *bytes)
 {
     int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     struct stat facts;
@@ -115,15 +113,15 @@ static bool entry_read(const char *path, struct text *entry)
         return false;
     if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)
         && facts.st_uid == geteuid() && facts.st_size > 0) {
-        char *bytes = memory_resize(NULL, (size_t)facts.st_size);
-        done = bytes != NULL
-               && transfer(file, bytes, (size_t)facts.st_size, false);
+        char *room = memory_resize(NULL, (size_t)facts.st_size);
+        done =
+            room != NULL && transfer(file, room, (size_t)facts.st_size, false);
         if (done)
-            text_add(entry, bytes, (size_t)facts.st_size);
-        memory_release(bytes);
+            text_add(bytes, room, (size_t)facts.st_size);
+        memory_release(room);
     }
     close(file);
-    return done && !entry->failed;
+    return done && !bytes->failed;
 }
 
 /* Sizes, checksum and the whole key must fit: names are only hashes. */
@@ -145,8 +143,7 @@ static bool entry_is_sound(const struct text *entry, const struct text *key)
            && memcmp(rest, key->bytes, key->length) == 0;
 }
 
-/* Writes a temporary file beside `path`, then renames it. */
-static bool entry_write(const char *path, const struct text *entry)
+bool cache_write_file(const char *path, const struct text *bytes)
 {
     struct text name = { 0 };
     int file = -1;
@@ -155,7 +152,7 @@ static bool entry_write(const char *path, const struct text *entry)
     text_print(&name, "%s.XXXXXX", path);
     if (!name.failed)
         file = mkstemp(name.bytes);
-    done = file >= 0 && transfer(file, entry->bytes, entry->length, true);
+    done = file >= 0 && transfer(file, bytes->bytes, bytes->length, true);
     if (file >= 0)
         done = close(file) == 0 && done;
     if (done)

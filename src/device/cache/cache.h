@@ -33,6 +33,11 @@ enum { CACHE_FORMAT = 1 };
 bool cache_load(const struct text *key, struct text *binary);
 void cache_save(const struct text *key, const void *bytes, size_t size);
 
+/* Adds the bytes of a file of this user's, which is no link; false: there is none. */
+bool cache_read_file(const char *path, struct text *bytes);
+/* Writes a temporary file beside `path`, then renames it; false: neither is there. */
+bool cache_write_file(const char *path, const struct text *bytes);
+
 /* Locks for those who build what others may be building, by their numbers: waits until
  * no other process has it, and takes it. -1: there is no cache, or, unless it `waits`,
  * another process has it. */

@@ -30,13 +30,15 @@ struct kept {
 };
 
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct folder loaded; /* from the cache, for the build at hand */
+static struct folder at_hand; /* of the build: from the cache, or POCL's */
+static struct folder marked;  /* of the same build: see keep_mark() */
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vector programs = { .width = sizeof(struct kept) };
 static struct vector folders = { .width = sizeof(struct folder) }; /* all */
 
 static bool find_new(struct folder *found);
+static bool is_known(const char *name);
 static struct kept *find(const void *program);
 
 bool keep_is_on(void)
@@ -44,15 +46,44 @@ bool keep_is_on(void)
     return scratch_path() != NULL;
 }
 
+/* What is loaded is no new folder. */
+static void note_loaded(void)
+{
+    pthread_mutex_lock(&list_lock);
+    if (at_hand.name[0] != '\0' && !is_known(at_hand.name))
+        vector_append(&folders, &at_hand, 1);
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* The folder of another program of this process that has the key, and that the cache
+ * may not have yet; none: an empty name. */
+static struct folder folder_of_other(const struct text *key)
+{
+    struct folder found = { 0 };
+
+    pthread_mutex_lock(&list_lock);
+    for (size_t i = 0; i < programs.count; i++) {
+        const struct kept *kept = vector_at(&programs, i);
+        if (kept->key.length == key->length
+            && memcmp(kept->key.bytes, key->bytes, key->length) == 0)
+            found = kept->folder;
+    }
+    pthread_mutex_unlock(&list_lock);
+    return found;
+}
+
 void keep_before(const struct text *key)
 {
     struct text entry = { 0 };
 
     pthread_mutex_lock(&build_lock);
-    loaded = (struct folder){ 0 };
+    at_hand = (struct folder){ 0 };
     if (!key->failed && cache_load(key, &entry)
-        && bundle_folder(&entry, loaded.name, sizeof loaded.name))
-        loaded.files = bundle_unpack(scratch_path(), &entry);
+        && bundle_folder(&entry, at_hand.name, sizeof at_hand.name))
+        at_hand.files = bundle_unpack(scratch_path(), &entry);
+    else
+        at_hand = folder_of_other(key);
+    note_loaded();
     text_finish(&entry);
 }
 
@@ -69,17 +100,58 @@ static void note(const struct text *key, const void *program,
 
 /* A driver that built the program elsewhere than where its files were put has
  * changed since, or has its key from more than we know. */
+bool keep_moved(void)
+{
+    pthread_mutex_lock(&list_lock);
+    bool moved = find_new(&at_hand);
+    pthread_mutex_unlock(&list_lock);
+    return moved;
+}
+
+void keep_mark(void)
+{
+    marked = at_hand;
+}
+
+void keep_return(void)
+{
+    at_hand = marked;
+}
+
 void keep_after(const struct text *key, const void *program)
 {
-    struct folder folder = loaded;
-
     pthread_mutex_lock(&list_lock);
-    if (find_new(&folder) && strcmp(folder.name, loaded.name) == 0)
-        folder.files = loaded.files;
-    if (program != NULL && folder.name[0] != '\0' && !key->failed)
-        note(key, program, &folder);
+    if (program != NULL && at_hand.name[0] != '\0' && !key->failed)
+        note(key, program, &at_hand);
     pthread_mutex_unlock(&list_lock);
     pthread_mutex_unlock(&build_lock);
+}
+
+/* Where POCL has the bitcode of the build at hand; false: it has none. */
+static bool bitcode_path(struct text *path)
+{
+    if (at_hand.name[0] == '\0')
+        return false;
+    text_print(path, "%s/%s/program.bc", scratch_path(), at_hand.name);
+    return !path->failed;
+}
+
+bool keep_bitcode(struct text *bitcode)
+{
+    struct text path = { 0 };
+    bool found = bitcode_path(&path) && cache_read_file(path.bytes, bitcode);
+
+    text_finish(&path);
+    return found;
+}
+
+bool keep_replace(const struct text *bitcode)
+{
+    struct text path = { 0 };
+    bool done = bitcode_path(&path) && cache_write_file(path.bytes, bitcode);
+
+    text_finish(&path);
+    return done;
 }
 
 /* A copy of what is known of a program; its key stays the list's. */

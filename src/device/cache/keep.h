@@ -25,6 +25,17 @@ bool keep_is_on(void);
 void keep_before(const struct text *key);
 void keep_after(const struct text *key, const void *program);
 
+/* Of the build at hand, between these two. Adds the program as POCL's front end left
+ * it in its folder, LLVM's bitcode; false: there is none. */
+bool keep_bitcode(struct text *bitcode);
+/* Puts other bitcode there; false: it could not be written. */
+bool keep_replace(const struct text *bitcode);
+/* Whether POCL has just built in another folder, which is at hand from then on. */
+bool keep_moved(void);
+/* Marks the folder at hand, and has the marked one at hand again. */
+void keep_mark(void);
+void keep_return(void);
+
 /* A kernel of the program was launched, and has ended: what is new is kept. */
 void keep_launched(const void *program);
 /* It is about to be released. */

@@ -24,6 +24,8 @@ static enum vdbq_status build_failed(struct opencl *opencl, cl_program program,
                                      cl_int code, struct error *error);
 static cl_program binary_load(struct opencl *opencl, const struct text *key,
                               const char *options);
+static cl_program binary_build(struct opencl *opencl, const struct text *binary,
+                               const char *options);
 static void binary_save(cl_program program, const struct text *key);
 
 /* From its binary where there is one, else from its text: then the binary is
@@ -46,6 +48,103 @@ static enum vdbq_status build_or_load(struct opencl *opencl,
     return status;
 }
 
+/* ------------------------------------------------------- POCL's files -- */
+
+/*
+ * To find its files POCL has its front end read the text, behind a header of 17,000
+ * lines: a third of what opening the device takes. What is made of bitcode it finds by
+ * that alone. So programs are made of the bitcode that the front end left. What is new
+ * to it POCL links with its own functions, which are in there, and crashes on the
+ * result: that is replaced before any kernel is compiled.
+ */
+
+/* NULL, and the program is released, unless it is good. */
+static cl_program only_if(bool good, cl_program program)
+{
+    if (good || program == NULL)
+        return program;
+    opencl_calls.ReleaseProgram(program);
+    return NULL;
+}
+
+/* Whether POCL has left the bitcode as it was put there. */
+static bool is_left(const struct text *bitcode)
+{
+    struct text now = { 0 };
+    bool same = keep_bitcode(&now) && now.length == bitcode->length
+                && memcmp(now.bytes, bitcode->bytes, now.length) == 0;
+
+    text_finish(&now);
+    return same;
+}
+
+/* POCL has linked what was to stay as it is: nothing is made of bitcode any more. The
+ * lock of builds guards it (keep.h). */
+static bool links_again;
+
+/* The program, of bitcode that POCL has just seen for the first time; NULL: it cannot be
+ * had. */
+static cl_program bitcode_settle(struct opencl *opencl,
+                                 const struct text *bitcode,
+                                 const char *options)
+{
+    cl_program program = NULL;
+    bool good = keep_replace(bitcode);
+
+    if (good)
+        program = binary_build(opencl, bitcode, options);
+    good = good && !keep_moved() && is_left(bitcode);
+    links_again = !good;
+    return only_if(good, program);
+}
+
+/* The program from the bitcode at hand. `is_there`: with the files that POCL makes
+ * for bitcode, which may have been another POCL. NULL: it cannot be had. */
+static cl_program bitcode_build(struct opencl *opencl, bool is_there,
+                                const char *options)
+{
+    struct text bitcode = { 0 };
+    cl_program program = NULL;
+    bool moved;
+
+    if (!links_again && keep_bitcode(&bitcode))
+        program = binary_build(opencl, &bitcode, options);
+    moved = program != NULL && keep_moved();
+    program = only_if(is_there && !moved, program);
+    if (moved)
+        program = bitcode_settle(opencl, &bitcode, options);
+    text_finish(&bitcode);
+    return program;
+}
+
+/* From the files that were kept, else from its text. */
+static enum vdbq_status
+build_with_files(struct opencl *opencl, const char **strings, unsigned count,
+                 const char *options, cl_program *program, struct error *error)
+{
+    enum vdbq_status status = scratch_check_room(error);
+    cl_program made = NULL;
+
+    keep_mark();
+    if (status == VDBQ_OK)
+        *program = bitcode_build(opencl, true, options);
+    if (status != VDBQ_OK || *program != NULL)
+        return status;
+    keep_return();
+    status = build_source(opencl, strings, count, options, program, error);
+    if (status == VDBQ_OK && keep_moved()) {
+        keep_mark();
+        made = bitcode_build(opencl, false, options);
+    }
+    if (made == NULL) {
+        keep_return();
+        return status;
+    }
+    opencl_calls.ReleaseProgram(*program);
+    *program = made;
+    return VDBQ_OK;
+}
+
 enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error)
@@ -61,10 +160,8 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
     opencl_key(opencl, strings, count, options, &key);
     if (has_files) {
         keep_before(&key);
-        status = scratch_check_room(error);
-        if (status == VDBQ_OK)
-            status =
-                build_source(opencl, strings, count, options, program, error);
+        status =
+            build_with_files(opencl, strings, count, options, program, error);
         keep_after(&key, *program);
     } else {
         status = build_or_load(opencl, strings, count, options, &key, program,
@@ -212,23 +309,31 @@ static cl_program binary_load(struct opencl *opencl, const struct text *key,
 {
     struct text binary = { 0 };
     cl_program program = NULL;
-    cl_int code = CL_SUCCESS, sound = CL_SUCCESS;
 
-    if (cache_load(key, &binary)) {
-        const unsigned char *bytes = (const unsigned char *)binary.bytes;
-        program = opencl_calls.CreateProgramWithBinary(
-            opencl->context, 1, &opencl->id, &binary.length, &bytes, &sound,
-            &code);
-        if (code == CL_SUCCESS)
-            code = opencl_calls.BuildProgram(program, 1, &opencl->id, options,
-                                             NULL, NULL);
-        if (code != CL_SUCCESS && program != NULL) {
-            opencl_calls.ReleaseProgram(program);
-            program = NULL;
-        }
-    }
+    if (cache_load(key, &binary))
+        program = binary_build(opencl, &binary, options);
     text_finish(&binary);
     return program;
+}
+
+/* NULL where the driver does not take it. */
+static cl_program binary_build(struct opencl *opencl, const struct text *binary,
+                               const char *options)
+{
+    const unsigned char *bytes = (const unsigned char *)binary->bytes;
+    cl_int code = CL_SUCCESS, sound = CL_SUCCESS;
+    cl_program program = opencl_calls.CreateProgramWithBinary(
+        opencl->context, 1, &opencl->id, &binary->length, &bytes, &sound,
+        &code);
+
+    if (code == CL_SUCCESS)
+        code = opencl_calls.BuildProgram(program, 1, &opencl->id, options, NULL,
+                                         NULL);
+    if (code == CL_SUCCESS)
+        return program;
+    if (program != NULL)
+        opencl_calls.ReleaseProgram(program);
+    return NULL;
 }
 
 /* A failure is none: the next process compiles again. */

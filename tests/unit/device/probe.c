@@ -31,13 +31,23 @@ static struct {
     bool always;        /* ... even if kernels do without                   */
     unsigned row;       /* in this row                                      */
     bool wide;          /* the last build was told to divide as doubles     */
-    unsigned builds;    /* of programs                                      */
+    unsigned builds;    /* of programs, from their text                     */
     unsigned call_left; /* until a call fails; 0: none does                 */
 } faulty;
 
 static bool call_fails(void)
 {
     return faulty.call_left > 0 && --faulty.call_left == 0;
+}
+
+/* A program that is made of a binary has no text. */
+static bool has_text(cl_program program)
+{
+    size_t size = 0;
+
+    return real.GetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &size)
+               == CL_SUCCESS
+           && size > 1;
 }
 
 static cl_int CL_API_CALL
@@ -47,7 +57,7 @@ noting_BuildProgram(cl_program program, cl_uint count,
 {
     if (call_fails())
         return CL_OUT_OF_RESOURCES;
-    faulty.builds++;
+    faulty.builds += has_text(program);
     faulty.wide = strstr(options, "-DVDBQ_WIDE_DIVIDE") != NULL;
     return real.BuildProgram(program, count, devices, options, notify, data);
 }
