@@ -534,6 +534,24 @@ def case_several_start_with_an_empty_cache(folder):
     assert len(kept(cache)) == 3, kept(cache)
 
 
+def case_one_process_compiles_for_all(folder):
+    need_cpu(folder)
+    several = [subprocess.Popen([VDBQ, '--csv', '--device', 'cpu', '-c', QUERY], cwd=folder,
+                                stdout=subprocess.PIPE,
+                                env=dict(os.environ, VDBQ_BUILD='interpreted',
+                                         XDG_CACHE_HOME=os.path.join(folder, 'fresh')))
+               for _ in range(2)]
+    seconds = []
+    for one in several:
+        assert one.stdout.read() == b'a\n2\n3\n'
+        _, status, used = os.wait4(one.pid, 0)
+        one.returncode = os.waitstatus_to_exitcode(status)
+        one.stdout.close()
+        assert status == 0
+        seconds.append(used.ru_utime + used.ru_stime)
+    assert min(seconds) < max(seconds) / 2, seconds
+
+
 def case_who_asks_for_a_device_gets_it(folder):
     make_many(folder)
     cache = os.path.join(folder, 'fresh')

@@ -195,7 +195,7 @@ int cache_lock(unsigned number, bool waits)
     if (lock >= 0 && flock(lock, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0
         && !waits) {
         close(lock);
-        lock = -1;
+        lock = CACHE_TAKEN;
     }
     return lock;
 }

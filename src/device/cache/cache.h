@@ -39,8 +39,9 @@ bool cache_read_file(const char *path, struct text *bytes);
 bool cache_write_file(const char *path, const struct text *bytes);
 
 /* Locks for those who build what others may be building, by their numbers: waits until
- * no other process has it, and takes it. -1: there is no cache, or, unless it `waits`,
- * another process has it. */
+ * no other process has it, and takes it. -1: there is no cache; CACHE_TAKEN: it does not
+ * wait, and another process has it. */
+enum { CACHE_TAKEN = -2 };
 int cache_lock(unsigned number, bool waits);
 void cache_unlock(int lock);
 

@@ -7,12 +7,14 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <xxhash.h>
 
 #include "base/memory.h"
 #include "base/os/os.h"
 #include "cl/opcodes.h"
 #include "cl/tablet.h"
+#include "device/cache/cache.h"
 #include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
 #include "device/opencl/quirks.h"
@@ -311,15 +313,48 @@ static struct machine_source source_of(const struct opencl *opencl,
     return source;
 }
 
-static enum vdbq_status machine_build(struct opencl *opencl, void *made,
-                                      struct error *error)
+/* An interpreted machine takes seconds to compile, and processes that begin with an
+ * empty cache would all do it: one has the turn, the others wait for what it keeps, but
+ * not for ever for one that stands still. Few turns do: there are few such machines. */
+enum {
+    TURN_FIRST = DEVICE_LANES_MAX, /* of the locks' numbers: behind the lanes */
+    TURNS = 8,
+    TURN_LOOKS = 1200,       /* then nobody waits any more   */
+    TURN_LOOK_NS = 100000000 /* between them                 */
+};
+
+/* Takes the turn to build a machine; below 0: there is nothing to wait for. */
+static int turn_take(struct opencl *opencl,
+                     const struct opencl_machine *machine,
+                     struct machine_source *source)
 {
-    struct opencl_machine *machine = made;
-    struct machine_source source =
-        source_of(opencl, &machine->variant, machine->body);
+    const char *name = machine->head.name;
+    unsigned number =
+        TURN_FIRST + (unsigned)(XXH3_64bits(name, strlen(name)) % TURNS);
+    int lock;
+
+    if (machine->body != NULL || opencl_keeps_itself(opencl))
+        return -1;
+    lock = cache_lock(number, false);
+    for (unsigned i = 0; i < TURN_LOOKS && lock == CACHE_TAKEN
+                         && !opencl_is_kept(opencl, source->strings,
+                                            MACHINE_STRINGS, source->options);
+         i++) {
+        nanosleep(&(struct timespec){ .tv_nsec = TURN_LOOK_NS }, NULL);
+        lock = cache_lock(number, false);
+    }
+    return lock;
+}
+
+/* Compiles a machine, or takes it from the cache. */
+static enum vdbq_status machine_make(struct opencl *opencl,
+                                     struct opencl_machine *machine,
+                                     struct machine_source *source,
+                                     struct error *error)
+{
     cl_int code;
     enum vdbq_status status =
-        opencl_build(opencl, source.strings, MACHINE_STRINGS, source.options,
+        opencl_build(opencl, source->strings, MACHINE_STRINGS, source->options,
                      &machine->program, error);
 
     if (status != VDBQ_OK)
@@ -328,6 +363,19 @@ static enum vdbq_status machine_build(struct opencl *opencl, void *made,
         opencl_calls.CreateKernel(machine->program, "vdbq_machine", &code);
     status = opencl_check(code, "clCreateKernel", error);
     return status == VDBQ_OK ? machine_warm(opencl, machine, error) : status;
+}
+
+static enum vdbq_status machine_build(struct opencl *opencl, void *made,
+                                      struct error *error)
+{
+    struct opencl_machine *machine = made;
+    struct machine_source source =
+        source_of(opencl, &machine->variant, machine->body);
+    int turn = turn_take(opencl, machine, &source);
+    enum vdbq_status status = machine_make(opencl, machine, &source, error);
+
+    cache_unlock(turn);
+    return status;
 }
 
 bool opencl_machine_is_kept(struct device *device,
