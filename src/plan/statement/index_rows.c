@@ -93,6 +93,7 @@ enum vdbq_status plan_index_rows(const struct plan_index_rows *of,
                              .now = &now };
     enum vdbq_status status;
 
+    error_clear(error); /* of a wait for memory that came to an end */
     memset(plan, 0, sizeof *plan);
     steps_init(&plan->steps);
     plan->kind = PLAN_SELECT;

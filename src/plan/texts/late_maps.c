@@ -23,7 +23,6 @@
 #include "plan/simplify/tree_pass.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_readers.h"
-#include "plan/tree/node_reads.h"
 #include "program/functions/function.h"
 
 /* Whether a row that goes without them could have failed. */
@@ -64,17 +63,15 @@ static bool sorts_below(const struct node *sort, const struct node *map)
     return below;
 }
 
-/* Whether a condition reads none of the map's own columns; false, too: a failure. */
-static bool is_below(struct binder *binder, struct expression *where,
-                     const struct node *map)
+/* expression_visit: whether it reads none of the map's own columns. */
+static bool is_below(void *context, struct expression **operand)
 {
-    bool *reads = column_flags(binder, map->column_count, false), below = true;
+    const struct node *map = context;
+    const struct expression *e = *operand;
 
-    if (reads == NULL || (where != NULL && !expression_reads(reads, &where)))
-        return false;
-    for (unsigned i = map->left->column_count; i < map->column_count; i++)
-        below &= !reads[i];
-    return below;
+    return (e->kind != EXPRESSION_COLUMN
+            || (unsigned)e->column.number < map->left->column_count)
+           && expression_each(*operand, is_below, context);
 }
 
 static bool is_own(const struct node *node)
@@ -83,16 +80,17 @@ static bool is_own(const struct node *node)
 }
 
 /* Whether the sort can go below the map. */
-static bool passes(struct binder *binder, const struct node *sort,
-                   const struct node *map)
+static bool passes(const struct node *sort, struct node *map)
 {
+    struct expression *where = sort->left->where;
+
     return map->kind == NODE_MAP && is_own(map) && sorts_below(sort, map)
            && !functions_refuse(map)
-           && is_below(binder, sort->left->where, map);
+           && (where == NULL || is_below(map, &where));
 }
 
-/* The lowest map that the sort can go below; NULL: none, or a failure. */
-static struct node *find_map(struct binder *binder, const struct node *sort)
+/* The lowest map that the sort can go below; NULL: there is none. */
+static struct node *find_map(const struct node *sort)
 {
     const struct node *select = sort->left;
     struct node *lowest = NULL;
@@ -101,8 +99,7 @@ static struct node *find_map(struct binder *binder, const struct node *sort)
         || !is_own(sort) || select->kind != NODE_SELECT || !is_own(select)
         || results_fail(select))
         return NULL;
-    for (struct node *map = select->left; passes(binder, sort, map);
-         map = map->left)
+    for (struct node *map = select->left; passes(sort, map); map = map->left)
         lowest = map;
     return lowest;
 }
@@ -147,10 +144,10 @@ static struct node *select_above(struct binder *binder, const struct node *sort,
 
 struct node *late_maps(struct binder *binder, struct node *node)
 {
-    struct node *map = find_map(binder, node), *rows;
+    struct node *map = find_map(node), *rows;
 
     if (map == NULL)
-        return binder->error->status == VDBQ_OK ? node : NULL;
+        return node;
     rows = node_filter(binder, map->left, node->left->where);
     if (rows != NULL)
         rows = sort_below(binder, node, rows);
