@@ -3,7 +3,8 @@
  * Constants that are rows: VALUES, and the long lists of IN. A program has a
  * register for each constant, so that there is an end to their number; rows
  * have none. What is bound of a literal is forgotten once its value is in a
- * column, so that a million of them take a few bytes each.
+ * column, so that a million of them take a few bytes each. Parameters in a long list
+ * are the values that they have: it is planned with each run.
  */
 #include "plan/bind/values.h"
 
@@ -13,6 +14,7 @@
 #include "plan/bind/clause.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
+#include "plan/make/known.h"
 #include "plan/make/node.h"
 #include "plan/operator/compare.h"
 #include "plan/tree/binder.h"
@@ -340,6 +342,27 @@ static enum vdbq_status list_node(struct list *list, struct node **node)
     return *node ? VDBQ_OK : binder->error->status;
 }
 
+/* Whether a parameter's value is compared with the operand as a literal is: a text
+ * with a number is not. */
+static bool is_plain_parameter(const struct expression *operand,
+                               const struct expression *item)
+{
+    return item->kind == EXPRESSION_PARAMETER
+           && (is_number(operand->type)
+                   ? is_number(item->type)
+                   : operand->type == VDBQ_TEXT && item->type == VDBQ_TEXT);
+}
+
+/* An item as it is put into a list: a parameter by the value that it has, so that the
+ * plan is of these values. NULL: a failure. */
+static struct expression *item_known(struct binder *binder,
+                                     const struct expression *operand,
+                                     struct expression *item)
+{
+    return is_plain_parameter(operand, item) ? expression_known(binder, item)
+                                             : item;
+}
+
 enum vdbq_status values_of_list(struct binder *binder,
                                 struct expression *operand,
                                 struct expression *const *items, size_t count,
@@ -351,8 +374,10 @@ enum vdbq_status values_of_list(struct binder *binder,
     if (!list_open(&list, binder, operand, count))
         return binder->error->status;
     for (size_t i = 0; i < count && list.plain; i++) {
-        struct expression *item = items[i];
+        struct expression *item = item_known(binder, operand, items[i]);
         bool left_out;
+        if (item == NULL)
+            return binder->error->status;
         if (!list_read(&list, &item, &left_out)
             || (list.plain && !left_out
                 && !list_put(&list, binder->arena, item)))

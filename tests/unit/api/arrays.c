@@ -242,6 +242,79 @@ static void test_not_in(void **state)
     check_all(SUMS "%s not in (%s)");
 }
 
+/* A parameter of its own for each value of a list. */
+static vdbq_query *prepare_each(const struct column *column, const char *in,
+                                unsigned count)
+{
+    static char sql[VALUES_MAX * 2 + 300];
+    size_t at =
+        (size_t)snprintf(sql, sizeof sql, SUMS "%s %s (", column->name, in);
+    for (unsigned i = 0; i < count; i++)
+        at += (size_t)snprintf(sql + at, sizeof sql - at, i > 0 ? ",?" : "?");
+    snprintf(sql + at, sizeof sql - at, ")");
+    return prepare(sql);
+}
+
+static enum vdbq_status bind_one(vdbq_query *query, const struct column *column,
+                                 unsigned i)
+{
+    if (made.nulls[i])
+        return vdbq_bind_null(query, i + 1);
+    if (column->type == VDBQ_TEXT)
+        return vdbq_bind_text(query, i + 1, made.texts[i], -1);
+    if (column->type == VDBQ_DOUBLE)
+        return vdbq_bind_double(query, i + 1, made.f64[i]);
+    return vdbq_bind_int64(query, i + 1, made.i64[i]);
+}
+
+/* The list of parameters beside that of the values; the query is run once more with
+ * others. */
+static void compare_each(const struct column *column, const char *in,
+                         unsigned count)
+{
+    static char sql[sizeof made.list + 300];
+    vdbq_query *query = prepare_each(column, in, count);
+    for (unsigned nulls = 0; nulls < 2; nulls++) {
+        char by_each[64], by_list[64];
+        memset(made.nulls, 0, sizeof made.nulls);
+        make(column, count, nulls > 0);
+        for (unsigned i = 0; i < count; i++)
+            assert_int_equal(bind_one(query, column, i), VDBQ_OK);
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+        run(query, by_each);
+        snprintf(sql, sizeof sql, SUMS "%s %s (%s)", column->name, in,
+                 made.list);
+        ask_sql(sql, by_list);
+        assert_string_equal(by_each, by_list);
+    }
+    vdbq_query_close(query);
+}
+
+/* Whether a column is compared with values of that type as they are: else a long list
+ * is too large for a program. */
+static bool is_plain(const struct column *column)
+{
+    const char *plain = column->type == VDBQ_TEXT     ? "s"
+                        : column->type == VDBQ_DOUBLE ? "xf"
+                        : column->type == VDBQ_BIGINT ? "idb"
+                                                      : "";
+    return plain[0] != '\0' && strchr(plain, *column->name) != NULL;
+}
+
+static void test_each_a_parameter(void **state)
+{
+    static const unsigned counts[] = { 1, 17, 64, HOSTILE(90, 1500) };
+    (void)state;
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        const struct column *column = &columns[c];
+        for (unsigned i = 0;
+             is_plain(column) && i < sizeof counts / sizeof *counts; i++) {
+            compare_each(column, "in", counts[i]);
+            compare_each(column, "not in", counts[i]);
+        }
+    }
+}
+
 static void test_beside_others(void **state)
 {
     char answer[64];
@@ -334,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in),
         cmocka_unit_test(test_not_in),
+        cmocka_unit_test(test_each_a_parameter),
         cmocka_unit_test(test_beside_others),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_refused),
