@@ -32,6 +32,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
 #include "plan/simplify/tree_pass.h"
+#include "plan/texts/late_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_readers.h"
 #include "plan/tree/range.h"
@@ -63,55 +64,12 @@ struct calls {
 
 /* --------------------------------------------------------------- looking -- */
 
-double late_calls_words(const struct node *node, int column)
-{
-    while (node->kind != NODE_TABLE) {
-        int left = node->left != NULL ? (int)node->left->column_count : 0;
-        bool right = node->kind == NODE_JOIN && column >= left
-                     && node->join.kind <= JOIN_FULL;
-        switch (node->kind) {
-        case NODE_SELECT:
-            if (node->results[column]->kind != EXPRESSION_COLUMN)
-                return 0;
-            column = node->results[column]->column.number;
-            break;
-        case NODE_JOIN:
-        case NODE_SORT:
-        case NODE_LIMIT:
-        case NODE_WINDOW:
-        case NODE_MAP:
-        case NODE_APPLY:
-            if (column >= left && !right)
-                return 0;
-            break;
-        default:
-            return 0;
-        }
-        column -= right ? left : 0;
-        node = right ? node->right : node->left;
-    }
-    return node->columns[column].estimate.distinct;
-}
-
 /* Whether a call is of a column with many words. */
 static bool is_costly(const struct calls *calls, const struct expression *e)
 {
     return e->kind == EXPRESSION_LOOKUP && e->left->kind == EXPRESSION_COLUMN
            && late_calls_words(calls->below, e->left->column.number)
                   >= WORDS_LEAST;
-}
-
-bool late_calls_tell_apart(const struct expression *e)
-{
-    static const char *const functions[] = { "upper", "lower",   "trim",
-                                             "ltrim", "rtrim",   "replace",
-                                             "lpad",  "rpad",    "concat",
-                                             "hex",   "reverse", "md5" };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (e->lookup.depth == 1
-            && e->lookup.function == function_find(functions[i]))
-            return true;
-    return false;
 }
 
 /* How many words a column has for each row that is left, at least, so that a call
@@ -363,14 +321,20 @@ static bool calls_any(struct calls *calls, struct node *select)
     return any;
 }
 
-static struct node *select_calls_late(struct calls calls, struct node *select)
+struct node *late_select(struct binder *binder, struct node *select,
+                         const struct late_wants *wants)
 {
-    struct binder *binder = calls.binder;
+    struct calls calls = begin(binder, select->left);
+    calls.leave = wants->leave;
+    calls.first = wants->first;
     struct parts parts;
     struct node *rows = select->left;
     if (!calls_any(&calls, select))
         return select;
     estimate_node(binder, select);
+    if (wants->rows > 0)
+        calls.most =
+            FIRST_MANY * wants->rows / share_kept(select->left, select->where);
     if (!choose(&calls, select, &parts))
         return NULL;
     if (calls.found.count == 0)
@@ -386,15 +350,6 @@ static struct node *select_calls_late(struct calls calls, struct node *select)
             return NULL;
     }
     return make_select(&calls, select, parts.late, results);
-}
-
-static struct node *select_late(struct binder *binder, struct node *select,
-                                bool leave, const struct expression *first)
-{
-    struct calls calls = begin(binder, select->left);
-    calls.leave = leave;
-    calls.first = first;
-    return select_calls_late(calls, select);
 }
 
 /* ---------------------------------------------------------------- a limit -- */
@@ -487,15 +442,14 @@ static struct node *limit_late(struct binder *binder, struct node *limit)
 
 /* -------------------------------------------------------------------- all -- */
 
-/* Whether it may be taken apart: nobody else reads it. */
-static bool is_own(const struct node *node)
+bool late_is_own(const struct node *node)
 {
     return node->common == NULL && !node->shared && node_has_one_reader(node);
 }
 
-static bool can_be_late(const struct node *node)
+bool late_can_be(const struct node *node)
 {
-    return node->kind == NODE_SELECT && is_own(node)
+    return node->kind == NODE_SELECT && late_is_own(node)
            && node->left->kind != NODE_ONCE;
 }
 
@@ -503,107 +457,33 @@ static struct node *late_at_limit(struct binder *binder, struct node *node)
 {
     bool limits = (node->kind == NODE_SORT && node->sort.limit != UINT64_MAX)
                   || (node->kind == NODE_LIMIT && node->right == NULL);
-    if (!limits || !is_own(node) || !can_be_late(node->left))
+    if (!limits || !late_is_own(node) || !late_can_be(node->left))
         return node;
     return limit_late(binder, node);
 }
 
 static struct node *late_at_select(struct binder *binder, struct node *node)
 {
-    return can_be_late(node) ? select_late(binder, node, false, NULL) : node;
+    return late_can_be(node)
+               ? late_select(binder, node, &(struct late_wants){ 0 })
+               : node;
 }
 
 static struct node *late_at_group(struct binder *binder, struct node *node)
 {
-    if (node->kind != NODE_GROUP || !can_be_late(node->left))
+    if (node->kind != NODE_GROUP || !late_can_be(node->left))
         return node;
-    node->left = select_late(binder, node->left, true, NULL);
+    node->left =
+        late_select(binder, node->left, &(struct late_wants){ .leave = true });
     return node->left != NULL ? node : NULL;
 }
 
 struct node *late_calls(struct binder *binder, struct node *node)
 {
     node = tree_pass(binder, node, late_at_limit);
-    if (node != NULL && can_be_late(node))
-        node = select_late(binder, node, true, NULL);
+    if (node != NULL && late_can_be(node))
+        node = late_select(binder, node, &(struct late_wants){ .leave = true });
     if (node != NULL)
         node = tree_pass(binder, node, late_at_group);
     return node != NULL ? tree_pass(binder, node, late_at_select) : NULL;
-}
-
-/* --------------------------------------------------------- first texts -- */
-
-/* The text of its SELECT by which a sort keeps so few rows that a map makes no words
- * of those behind them; NULL: there is none. */
-static const struct expression *first_text(const struct node *sort)
-{
-    if (sort->kind != NODE_SORT || sort->left->kind != NODE_SELECT
-        || step_sort_firsts(&sort->sort) == 0)
-        return NULL;
-    const struct step_key *key = vector_at(&sort->sort.keys, 0);
-    return sort->left->results[key->column];
-}
-
-static bool late_below_sort(struct binder *binder, struct node *node)
-{
-    const struct expression *first = first_text(node);
-    if (first == NULL || !can_be_late(node->left))
-        return true;
-    node->left = select_late(binder, node->left, false, first);
-    return node->left != NULL;
-}
-
-struct node *first_calls(struct binder *binder, struct node *root)
-{
-    return node_count_readers(binder, root)
-                   && tree_look_once(binder, root, late_below_sort)
-               ? root
-               : NULL;
-}
-
-/* -------------------------------------------------------- first conditions -- */
-
-/* A SELECT whose first rows a LIMIT wants: where its condition keeps many, few of
- * the rows below are looked at, and few of their words. */
-static struct node *first_late(struct binder *binder, struct node *select,
-                               double wanted)
-{
-    struct calls calls = begin(binder, select->left);
-    estimate_node(binder, select);
-    calls.most = FIRST_MANY * wanted / share_kept(select->left, select->where);
-    return select_calls_late(calls, select);
-}
-
-/* Where the rows come from that a LIMIT takes one for one: below what computes. */
-static struct node **first_source(struct node *limit)
-{
-    struct node **source = &limit->left;
-    while (is_own(*source)
-           && ((*source)->kind == NODE_MAP
-               || ((*source)->kind == NODE_SELECT && (*source)->where == NULL
-                   && (*source)->left->kind != NODE_ONCE)))
-        source = &(*source)->left;
-    return source;
-}
-
-static bool late_below_limit(struct binder *binder, struct node *node)
-{
-    struct node **source;
-    if (node->kind != NODE_LIMIT || node->right != NULL)
-        return true;
-    source = first_source(node);
-    if (!can_be_late(*source) || (*source)->where == NULL)
-        return true;
-    *source =
-        first_late(binder, *source,
-                   (double)node->limit.offset + (double)node->limit.limit);
-    return *source != NULL;
-}
-
-struct node *first_conditions(struct binder *binder, struct node *root)
-{
-    return node_count_readers(binder, root)
-                   && tree_look_once(binder, root, late_below_limit)
-               ? root
-               : NULL;
 }

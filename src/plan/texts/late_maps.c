@@ -20,9 +20,8 @@
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/simplify/tree_pass.h"
+#include "plan/texts/late_inner.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/node_readers.h"
 #include "program/functions/function.h"
 
 /* Whether a row that goes without them could have failed. */
@@ -74,17 +73,12 @@ static bool is_below(void *context, struct expression **operand)
            && expression_each(*operand, is_below, context);
 }
 
-static bool is_own(const struct node *node)
-{
-    return node->common == NULL && !node->shared && node_has_one_reader(node);
-}
-
 /* Whether the sort can go below the map. */
 static bool passes(const struct node *sort, struct node *map)
 {
     struct expression *where = sort->left->where;
 
-    return map->kind == NODE_MAP && is_own(map) && sorts_below(sort, map)
+    return map->kind == NODE_MAP && late_is_own(map) && sorts_below(sort, map)
            && !functions_refuse(map)
            && (where == NULL || is_below(map, &where));
 }
@@ -96,8 +90,8 @@ static struct node *find_map(const struct node *sort)
     struct node *lowest = NULL;
 
     if (sort->kind != NODE_SORT || sort->sort.limit == UINT64_MAX
-        || !is_own(sort) || select->kind != NODE_SELECT || !is_own(select)
-        || results_fail(select))
+        || !late_is_own(sort) || select->kind != NODE_SELECT
+        || !late_is_own(select) || results_fail(select))
         return NULL;
     for (struct node *map = select->left; passes(sort, map); map = map->left)
         lowest = map;
