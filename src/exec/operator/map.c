@@ -227,7 +227,8 @@ static bool put_table(struct map_stream *map, unsigned number,
     int argument = *(const int *)vector_at(&call->step->arguments, 0);
     return map_table_put(
         &map->tables[number], call,
-        stream_dictionary(map->head.inputs[0], (unsigned)argument));
+        stream_dictionary(map->head.inputs[0], (unsigned)argument),
+        account_room(&map->head.memory));
 }
 
 /* One function over a batch. The batch ends before a row for which it fails. */

@@ -16,6 +16,7 @@
 enum {
     ASKED_SHARE =
         HOSTILE(2, 16), /* of the words, in rows, before they are worth it */
+    ROOM_PART = 4,      /* of the memory that there is, at most */
     AT_ONCE_WORDS = 1 << 15 /* between two looks at a stop */
 };
 
@@ -146,8 +147,16 @@ static unsigned width_of(const struct map_call *call)
                : 0;
 }
 
+/* Whether a table of the words is worth its time, and has room. */
+static bool pays(const struct map_table *table, const struct dictionary *words,
+                 unsigned width, uint64_t room)
+{
+    return table->asked * ASKED_SHARE >= words->count
+           && (uint64_t)words->count * width <= room / ROOM_PART;
+}
+
 bool map_table_put(struct map_table *table, const struct map_call *call,
-                   struct dictionary *words)
+                   struct dictionary *words, uint64_t room)
 {
     const struct vdbq_vector *vector =
         &call->batch
@@ -166,8 +175,7 @@ bool map_table_put(struct map_table *table, const struct map_call *call,
     }
     table->asked += call->batch->rows;
     if (table->values == NULL
-        && (table->asked * ASKED_SHARE < span.words->count
-            || !fill(table, call, width)))
+        && (!pays(table, span.words, width, room) || !fill(table, call, width)))
         return false;
     put(table, call, vector, span.first, width);
     return true;

@@ -17,9 +17,10 @@ struct map_table {
 };
 
 /* Puts the call's values where map_compute() would, of its only argument, whose words
- * `words` are. False: nothing is done, since the table has not enough of them. */
+ * `words` are; `room`: bytes that there are for all that the map holds. False: nothing
+ * is done, since the table has not enough of them. */
 bool map_table_put(struct map_table *table, const struct map_call *call,
-                   struct dictionary *words);
+                   struct dictionary *words, uint64_t room);
 void map_table_finish(struct map_table *table);
 
 #endif
