@@ -44,6 +44,8 @@ enum {
     FIRST_MANY =
         8 /* times as many rows may be looked at as a LIMIT is expected to */
 };
+/* A sample knows of rows like those of which a LIMIT wants the first: of 64, two. */
+#define FIRST_SHARE 0.025
 #define WORDS_SHARE_TEXT                                                       \
     0.5 /* ... where texts come of it, nearly all different */
 
@@ -270,20 +272,13 @@ static bool split(struct calls *calls, struct expression *where,
     return done;
 }
 
-/* The share of a node's rows that a condition keeps. */
-static double share_kept(const struct node *below, const struct expression *e)
-{
-    const struct estimate_nodes nodes = { below, NULL };
-    const struct estimate_source source = estimate_of_nodes(&nodes);
-    return e != NULL ? estimate_kept(&source, e) : 1;
-}
-
-/* Rows that it keeps, of those that are asked for. */
+/* Rows of the node below that a condition keeps, of those that are asked for. */
 static double rows_kept(const struct calls *calls, const struct expression *e)
 {
-    double rows = calls->below->rows;
-    return (rows < calls->most ? rows : calls->most)
-           * share_kept(calls->below, e);
+    const struct estimate_nodes nodes = { calls->below, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    double kept = e != NULL ? estimate_kept(&source, e) : 1;
+    return fmin(calls->below->rows, calls->most) * kept;
 }
 
 /* What of a SELECT's condition is tested first, and which calls are late then.
@@ -321,6 +316,15 @@ static bool calls_any(struct calls *calls, struct node *select)
     return any;
 }
 
+/* Rows that are looked at, at most, until a condition has kept so many; without a
+ * sample that knows of rows like these, all. */
+static double rows_looked_at(const struct node *select, double wanted)
+{
+    double share = select->rows / fmax(select->left->rows, 1);
+    return select->sampled && share >= FIRST_SHARE ? FIRST_MANY * wanted / share
+                                                   : INFINITY;
+}
+
 struct node *late_select(struct binder *binder, struct node *select,
                          const struct late_wants *wants)
 {
@@ -333,8 +337,7 @@ struct node *late_select(struct binder *binder, struct node *select,
         return select;
     estimate_node(binder, select);
     if (wants->rows > 0)
-        calls.most =
-            FIRST_MANY * wants->rows / share_kept(select->left, select->where);
+        calls.most = rows_looked_at(select, wants->rows);
     if (!choose(&calls, select, &parts))
         return NULL;
     if (calls.found.count == 0)
