@@ -44,8 +44,9 @@ enum {
     FIRST_MANY =
         8 /* times as many rows may be looked at as a LIMIT is expected to */
 };
-/* A sample knows of rows like those of which a LIMIT wants the first: of 64, two. */
-#define FIRST_SHARE 0.025
+/* Of the rows: with fewer, a sample of 64 has none like those of which a LIMIT wants the
+ * first, and they may be rare. */
+#define FIRST_SHARE 0.01
 #define WORDS_SHARE_TEXT                                                       \
     0.5 /* ... where texts come of it, nearly all different */
 
