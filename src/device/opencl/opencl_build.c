@@ -82,6 +82,15 @@ static bool is_left(const struct text *bitcode)
  * lock of builds guards it (keep.h). */
 static bool links_again;
 
+/* Whether this POCL is one of which that is known: what others do was not seen. */
+static bool finds_by_bitcode(const struct opencl *opencl)
+{
+    const char *begin = quirks_of(opencl->found.platform_name)->bitcode;
+
+    return begin != NULL
+           && strncmp(opencl->found.driver, begin, strlen(begin)) == 0;
+}
+
 /* The program, of bitcode that POCL has just seen for the first time; NULL: it cannot be
  * had. */
 static cl_program bitcode_settle(struct opencl *opencl,
@@ -107,7 +116,7 @@ static cl_program bitcode_build(struct opencl *opencl, bool is_there,
     cl_program program = NULL;
     bool moved;
 
-    if (!links_again && keep_bitcode(&bitcode))
+    if (!links_again && finds_by_bitcode(opencl) && keep_bitcode(&bitcode))
         program = binary_build(opencl, &bitcode, options);
     moved = program != NULL && keep_moved();
     program = only_if(is_there && !moved, program);

@@ -10,16 +10,17 @@
 
 static const struct quirks table[] = {
     /* Asked for a binary, POCL compiles a second time. */
-    { "Portable Computing Language", true, true, true, "" },
-    { "NVIDIA CUDA", true, false, false, "" },
+    { "Portable Computing Language", true, true, true, "", "3.1" },
+    { "NVIDIA CUDA", true, false, false, "", NULL },
     /* Its compiler's optimiser makes calls that the simulator does not know
      * (llvm.usub.sat), as a prefetch is one. */
-    { "Oclgrind", false, false, false, " -cl-opt-disable -DVDBQ_NO_FETCH" },
+    { "Oclgrind", false, false, false, " -cl-opt-disable -DVDBQ_NO_FETCH",
+      NULL },
 };
 
 const struct quirks *quirks_of(const char *platform_name)
 {
-    static const struct quirks none = { "", false, false, false, "" };
+    static const struct quirks none = { "", false, false, false, "", NULL };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strcmp(table[i].platform, platform_name) == 0)

@@ -14,6 +14,8 @@ struct quirks {
     bool one_width;       /* launches of a kernel that run beside one another
                              must have one width: opencl_launch.c      */
     const char *options;  /* more build options, each after a blank       */
+    const char *bitcode;  /* how versions of its driver begin that were seen to
+                             find their files by bitcode; NULL: none      */
 };
 
 /* Those of a platform; none where we know nothing of it. Never NULL. */
