@@ -132,8 +132,8 @@ def case_profiling(folder):
     for flags, told in (('-timer',), True), (('-timer', '-profiling', 'off'), False):
         result = run(folder, *flags, '-device', 'host', '-c', TABLE, '-c', 'select id from t')
         expect(result, 0, 'id\n1\n2\n3\n', 'ms, compile .*peak')
-        assert (', kernel 0.' in result.err) == told, result.err
-        assert (', transfer 0.' in result.err) == told, result.err
+        assert (', kernel ' in result.err) == told, result.err
+        assert (', transfer ' in result.err) == told, result.err
 
 
 def case_options_of_the_database(folder):
