@@ -10,13 +10,10 @@
 #include "base/threads/stop.h"
 #include "exec/dictionary/device_words.h"
 #include "exec/dictionary/run_dictionary_inner.h"
+#include "exec/dictionary/words_call.h"
 #include "exec/launch/column_input.h"
 
-enum {
-    CALL_ROWS = 16,          /* that one call takes as long as                */
-    AT_ONCE_WORDS = 1 << 15, /* computed at most between two looks at a stop */
-    AT_ONCE_BYTES = 1 << 23  /* ... of so many bytes, but for a single one   */
-};
+enum { CALL_ROWS = 16 /* that one call takes as long as */ };
 
 /* Filling the tables of a call, words shared out to threads. */
 struct filling {
@@ -95,34 +92,7 @@ static void compute_list(struct working *working, uint32_t first, uint32_t end)
                      word_list_text(&working->filling->words, i, &part));
 }
 
-/* The end of the words from `first` on, up to `end`, that are computed at once. */
-static uint32_t at_once_end(const struct dictionary *dictionary, uint32_t first,
-                            uint32_t end)
-{
-    uint32_t start = first > 0 ? dictionary->ends[first - 1] : 0;
-    uint32_t count = end - first < AT_ONCE_WORDS ? end - first : AT_ONCE_WORDS;
-    while (count > 1
-           && dictionary->ends[first + count - 1] - start > AT_ONCE_BYTES)
-        count /= 2;
-    return first + count;
-}
-
-/* Computes the call for words [first, end) of a dictionary, many at once; `values`
- * has one for each word of it. */
-static void compute_words(const struct function_lookup *lookup,
-                          const struct dictionary *dictionary, uint32_t first,
-                          uint32_t end, void *values)
-{
-    struct function_words words = { .bytes = dictionary->bytes,
-                                    .ends = dictionary->ends,
-                                    .first = first };
-    for (; words.first < end && !stop_asked(); words.first = words.end) {
-        words.end = at_once_end(dictionary, words.first, end);
-        function_words_call(lookup, &words, values);
-    }
-}
-
-/* The same of words [first, end) of the list, dictionary by dictionary. */
+/* Computes the call for words [first, end) of the list, dictionary by dictionary. */
 static void compute_at_once(const struct filling *filling, uint32_t first,
                             uint32_t end)
 {
@@ -131,9 +101,9 @@ static void compute_at_once(const struct filling *filling, uint32_t first,
         uint32_t from = list->firsts[i], to = list->firsts[i + 1];
         uint32_t low = first > from ? first : from, high = end < to ? end : to;
         if (low < high)
-            compute_words(&filling->call->lookup, list->parts[i], low - from,
-                          high - from,
-                          filling->at_once + (size_t)filling->width * from);
+            words_call(&filling->call->lookup, list->parts[i], low - from,
+                       high - from,
+                       filling->at_once + (size_t)filling->width * from);
     }
 }
 

@@ -12,12 +12,12 @@
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "exec/dictionary/words_call.h"
 
 enum {
-    ASKED_SHARE =
-        HOSTILE(2, 16), /* of the words, in rows, before they are worth it */
-    ROOM_PART = 4,      /* of the memory that there is, at most */
-    AT_ONCE_WORDS = 1 << 15 /* between two looks at a stop */
+    /* of the words, in rows, before they are worth it */
+    ASKED_SHARE = HOSTILE(2, 16),
+    ROOM_PART = 4 /* of the memory that there is, at most */
 };
 
 /* The rows' words: neighbours of one dictionary. */
@@ -81,15 +81,11 @@ static void fill_share(void *context, unsigned share)
     const struct filling *filling = context;
     const struct dictionary *words = filling->table->words;
     uint64_t count = words->count;
-    uint32_t end = (uint32_t)(count * (share + 1) / filling->threads);
-    struct function_words some = { .bytes = words->bytes, .ends = words->ends };
 
-    for (some.first = (uint32_t)(count * share / filling->threads);
-         some.first < end && !stop_asked(); some.first = some.end) {
-        some.end =
-            end - some.first < AT_ONCE_WORDS ? end : some.first + AT_ONCE_WORDS;
-        function_words_call(filling->lookup, &some, filling->table->values);
-    }
+    words_call(filling->lookup, words,
+               (uint32_t)(count * share / filling->threads),
+               (uint32_t)(count * (share + 1) / filling->threads),
+               filling->table->values);
 }
 
 /* Makes the values of all words; false: no memory, or the thread is to stop. */
