@@ -41,8 +41,8 @@ enum {
     /* of a column; below, they are as good as computed */
     WORDS_LEAST = HOSTILE(1, 500),
     WORDS_SHARE = HOSTILE(1, 8), /* times the rows that are left, at least */
-    FIRST_MANY =
-        8 /* times as many rows may be looked at as a LIMIT is expected to */
+    /* times as many rows may be looked at as a LIMIT is expected to */
+    FIRST_MANY = 8
 };
 /* Of the rows: with fewer, a sample of 64 has none like those of which a LIMIT wants the
  * first, and they may be rare. */
@@ -209,6 +209,21 @@ static struct expression *over_map(struct calls *calls, struct expression *e)
     return expression_replace(calls->binder, e, stand_in, calls);
 }
 
+struct node *late_in_place(struct binder *binder, const struct node *node,
+                           struct node *below, struct expression *where,
+                           struct expression *const *results)
+{
+    struct node *made =
+        node_select(binder, below, where, results, NULL, node->column_count);
+    for (unsigned i = 0; made != NULL && i < node->column_count; i++) {
+        assert(made->columns[i].type == node->columns[i].type);
+        made->columns[i].name = node->columns[i].name;
+        made->columns[i].affine = node->columns[i].affine;
+        made->columns[i].collating = node->columns[i].collating;
+    }
+    return made;
+}
+
 /* Results over the map, in the place of `node`; where[0] NULL: of all rows. */
 static struct node *make_select(struct calls *calls, const struct node *node,
                                 struct expression *where,
@@ -219,15 +234,7 @@ static struct node *make_select(struct calls *calls, const struct node *node,
         if (results[i] == NULL)
             return NULL;
     }
-    struct node *made = node_select(calls->binder, calls->map, where, results,
-                                    NULL, node->column_count);
-    for (unsigned i = 0; made != NULL && i < node->column_count; i++) {
-        assert(made->columns[i].type == node->columns[i].type);
-        made->columns[i].name = node->columns[i].name;
-        made->columns[i].affine = node->columns[i].affine;
-        made->columns[i].collating = node->columns[i].collating;
-    }
-    return made;
+    return late_in_place(calls->binder, node, calls->map, where, results);
 }
 
 /* A list of its own, which may change. */

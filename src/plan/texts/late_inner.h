@@ -12,18 +12,24 @@ struct binder;
 
 /* What is wanted of a SELECT. */
 struct late_wants {
-    bool
-        leave; /* a statement shows, or groups tell apart, the texts that it gives */
-    const struct expression
-        *first; /* a sort wants the first of these; or NULL     */
-    double
-        rows; /* a LIMIT wants so many, the first ones; 0: all are wanted        */
+    /* a statement shows, or groups tell apart, the texts that it gives */
+    bool leave;
+    /* a sort wants the first of these; NULL: none does */
+    const struct expression *first;
+    /* a LIMIT wants so many rows, the first ones; 0: all are wanted */
+    double rows;
 };
 
 /* Has calls of a SELECT computed row by row, where that costs less: the node in its
  * place, or itself. NULL: a failure. */
 struct node *late_select(struct binder *binder, struct node *select,
                          const struct late_wants *wants);
+
+/* Results over the rows below, with the names of the columns of `node`, in whose place
+ * they stand. NULL: a failure. */
+struct node *late_in_place(struct binder *binder, const struct node *node,
+                           struct node *below, struct expression *where,
+                           struct expression *const *results);
 
 /* Whether a node may be taken apart: nobody else reads it. */
 bool late_is_own(const struct node *node);

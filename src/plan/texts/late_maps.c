@@ -15,13 +15,12 @@
  */
 #include "plan/texts/late_maps.h"
 
-#include <assert.h>
-
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/texts/late_inner.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_fails.h"
 #include "program/functions/function.h"
 
 /* Whether a row that goes without them could have failed. */
@@ -37,15 +36,6 @@ static bool functions_refuse(const struct node *map)
         refuse = called == NULL || (called->fails && !called->only_long);
     }
     return refuse;
-}
-
-static bool results_fail(const struct node *select)
-{
-    bool fail = false;
-
-    for (unsigned i = 0; i < select->column_count && !fail; i++)
-        fail = select->results[i]->faults;
-    return fail;
 }
 
 /* Whether the sort's keys are columns from below the map. */
@@ -91,7 +81,7 @@ static struct node *find_map(const struct node *sort)
 
     if (sort->kind != NODE_SORT || sort->sort.limit == UINT64_MAX
         || !late_is_own(sort) || select->kind != NODE_SELECT
-        || !late_is_own(select) || results_fail(select))
+        || !late_is_own(select) || node_results_fail(select))
         return NULL;
     for (struct node *map = select->left; passes(sort, map); map = map->left)
         lowest = map;
@@ -120,22 +110,6 @@ static struct node *sort_below(struct binder *binder, const struct node *sort,
     return made;
 }
 
-/* The results that the sort gives, over the map. */
-static struct node *select_above(struct binder *binder, const struct node *sort,
-                                 struct node *map)
-{
-    struct node *made = node_select(binder, map, NULL, sort->left->results,
-                                    NULL, sort->column_count);
-
-    for (unsigned i = 0; made != NULL && i < sort->column_count; i++) {
-        assert(made->columns[i].type == sort->columns[i].type);
-        made->columns[i].name = sort->columns[i].name;
-        made->columns[i].affine = sort->columns[i].affine;
-        made->columns[i].collating = sort->columns[i].collating;
-    }
-    return made;
-}
-
 struct node *late_maps(struct binder *binder, struct node *node)
 {
     struct node *map = find_map(node), *rows;
@@ -148,5 +122,6 @@ struct node *late_maps(struct binder *binder, struct node *node)
     if (rows == NULL)
         return NULL;
     map->left = rows;
-    return select_above(binder, node, node->left->left);
+    return late_in_place(binder, node, node->left->left, NULL,
+                         node->left->results);
 }

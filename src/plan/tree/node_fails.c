@@ -11,7 +11,7 @@
 #include "plan/tree/rows_most.h"
 #include "program/functions/function.h"
 
-static bool results_fail(const struct node *select)
+bool node_results_fail(const struct node *select)
 {
     for (unsigned i = 0; i < select->column_count; i++)
         if (select->results[i]->faults)
@@ -48,7 +48,7 @@ bool node_fails(const struct node *node)
         return true;
     switch (node->kind) {
     case NODE_SELECT:
-        return results_fail(node);
+        return node_results_fail(node);
     case NODE_GROUP:
         return node_sum_overflows(node);
     case NODE_WINDOW:

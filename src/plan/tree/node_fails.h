@@ -9,7 +9,9 @@
 
 /* Whether the node itself can fail for some row, whatever is below it. */
 bool node_fails(const struct node *node);
-/* ... or one below it. */
+/* Whether a result of a SELECT can. */
+bool node_results_fail(const struct node *select);
+/* Whether the node or one below it can. */
 bool node_tree_fails(const struct node *node);
 
 #endif
