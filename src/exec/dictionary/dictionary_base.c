@@ -107,18 +107,22 @@ static struct dictionary *join_picked(struct dictionary_base *base,
     return dictionary;
 }
 
-/* Whether there are so many words that are compared that they are better apart.
- * Few have numbers of their own that are known before. */
-static bool has_many_compared(const struct dictionary_base *base,
-                              const enum words_use *uses)
+/* Whether so many words are compared that they are better apart. Few have numbers
+ * of their own that are known before. */
+static bool has_many_compared(uint64_t words)
 {
     enum { MANY = HOSTILE(4, 1 << 16) };
-    size_t count = base->morsels * base->inputs;
-    uint64_t words = 0;
-    for (size_t i = 0; i < count; i++)
-        if (uses[i % base->inputs] == WORDS_COMPARED)
-            words += base->counts[i];
     return words > MANY;
+}
+
+/* The words of an input in all morsels. */
+static uint64_t words_of_input(const struct dictionary_base *base,
+                               unsigned input)
+{
+    uint64_t words = 0;
+    for (size_t i = 0; i < base->morsels; i++)
+        words += base->counts[i * base->inputs + input];
+    return words;
 }
 
 /* Whether words of that use are apart; `many`: so are those that are compared. */
@@ -126,16 +130,6 @@ static bool is_apart(enum words_use use, bool many)
 {
     return use == WORDS_LOOKED_UP || use == WORDS_SHOWN
            || (use == WORDS_COMPARED && many);
-}
-
-bool dictionary_base_fits(const struct dictionary_base *base,
-                          const enum words_use *uses)
-{
-    bool many = has_many_compared(base, uses), fits = true;
-    for (unsigned i = 0; i < base->inputs; i++)
-        fits &= (base->apart[i] != NULL) == is_apart(uses[i], many)
-                && base->shown[i] == (uses[i] == WORDS_SHOWN);
-    return fits;
 }
 
 const enum words_use *dictionary_base_uses(const struct program_pack *pack,
@@ -252,9 +246,8 @@ static bool note_left_out(struct dictionary_base *base,
     return base->left_out != NULL;
 }
 
-/* Joins the dictionaries and notes for each column its order codes. */
-static bool fill(struct dictionary_base *base,
-                 const struct dictionary_base_params *params)
+/* Makes room for what is known of each input; false: no memory. */
+static bool make_room(struct dictionary_base *base)
 {
     size_t count = base->morsels * base->inputs;
     base->order_codes =
@@ -265,14 +258,25 @@ static bool fill(struct dictionary_base *base,
     base->shown = arena_alloc(&base->arena, base->inputs + (size_t)1);
     base->apart = arena_alloc(&base->arena,
                               (base->inputs + (size_t)1) * sizeof *base->apart);
-    if (!note_left_out(base, params) || base->order_codes == NULL
-        || base->counts == NULL || base->is_text == NULL || base->shown == NULL
-        || base->apart == NULL)
+    return base->order_codes != NULL && base->counts != NULL
+           && base->is_text != NULL && base->shown != NULL
+           && base->apart != NULL;
+}
+
+/* Joins the dictionaries and notes for each column its order codes. */
+static bool fill(struct dictionary_base *base,
+                 const struct dictionary_base_params *params)
+{
+    if (!make_room(base) || !note_left_out(base, params))
         return false;
     for (unsigned i = 0; i < base->inputs; i++)
         base->shown[i] = params->uses[i] == WORDS_SHOWN;
     count_words(base, params);
-    bool many = has_many_compared(base, params->uses);
+    uint64_t compared = 0;
+    for (unsigned i = 0; i < base->inputs; i++)
+        if (params->uses[i] == WORDS_COMPARED)
+            compared += words_of_input(base, i);
+    bool many = has_many_compared(compared);
     base->dictionary = join_inputs(base, params, many);
     bool filled = base->dictionary != NULL;
     for (unsigned i = 0; filled && i < base->inputs; i++)
@@ -281,20 +285,102 @@ static bool fill(struct dictionary_base *base,
     return filled;
 }
 
-struct dictionary_base *
-dictionary_base_make(const struct dictionary_base_params *params)
+/* Without anything yet. NULL: no memory. */
+static struct dictionary_base *create(size_t morsels, unsigned inputs)
 {
     struct dictionary_base *base = memory_zeroed(1, sizeof *base);
     if (base == NULL)
         return NULL;
     base->holders = 1;
-    base->morsels = params->morsels;
-    base->inputs = params->inputs;
-    if (fill(base, params))
+    base->morsels = morsels;
+    base->inputs = inputs;
+    return base;
+}
+
+struct dictionary_base *
+dictionary_base_make(const struct dictionary_base_params *params)
+{
+    struct dictionary_base *base = create(params->morsels, params->inputs);
+    if (base == NULL || fill(base, params))
         return base;
     dictionary_base_release(base);
     return NULL;
 }
+
+/* --------------------------------------------------------------- views -- */
+
+/* Whether an input of the base is one of the view's. */
+static bool is_viewed(const struct dictionary_view *view, unsigned input)
+{
+    for (unsigned f = 0; f < view->inputs; f++)
+        if (view->from[f] == (int)input)
+            return true;
+    return false;
+}
+
+/* Whether the words of the base that are joined are the view's, all of them. */
+static bool joins_no_others(const struct dictionary_base *base,
+                            const struct dictionary_view *view)
+{
+    for (unsigned i = 0; i < base->inputs; i++)
+        if (base->is_text[i] && base->apart[i] == NULL && !is_viewed(view, i))
+            return false;
+    return true;
+}
+
+bool dictionary_base_fits(const struct dictionary_base *base,
+                          const struct dictionary_view *view)
+{
+    uint64_t compared = 0;
+    for (unsigned f = 0; f < view->inputs; f++)
+        if (view->from[f] >= 0 && view->uses[f] == WORDS_COMPARED)
+            compared += words_of_input(base, (unsigned)view->from[f]);
+    bool many = has_many_compared(compared);
+    for (unsigned f = 0; f < view->inputs; f++) {
+        int from = view->from[f];
+        if (from >= 0
+            && ((base->apart[from] != NULL) != is_apart(view->uses[f], many)
+                || base->shown[from] != (view->uses[f] == WORDS_SHOWN)))
+            return false;
+    }
+    return joins_no_others(base, view);
+}
+
+/* Input f of the copy is another one of the base that it is a view of. */
+static void view_input(struct dictionary_base *copy,
+                       const struct dictionary_base *base, unsigned f,
+                       unsigned from)
+{
+    copy->is_text[f] = base->is_text[from];
+    copy->shown[f] = base->shown[from];
+    copy->apart[f] = base->apart[from];
+    for (size_t i = 0; i < copy->morsels; i++) {
+        size_t place = i * copy->inputs + f, other = i * base->inputs + from;
+        copy->order_codes[place] = base->order_codes[other];
+        copy->counts[place] = base->counts[other];
+    }
+}
+
+struct dictionary_base *dictionary_base_view(struct dictionary_base *base,
+                                             const struct dictionary_view *view)
+{
+    struct dictionary_base *copy = create(base->morsels, view->inputs);
+    if (copy == NULL)
+        return NULL;
+    copy->of = dictionary_base_hold(base->of != NULL ? base->of : base);
+    copy->dictionary = base->dictionary;
+    copy->left_out = base->left_out;
+    if (!make_room(copy)) {
+        dictionary_base_release(copy);
+        return NULL;
+    }
+    for (unsigned f = 0; f < view->inputs; f++)
+        if (view->from[f] >= 0)
+            view_input(copy, base, f, (unsigned)view->from[f]);
+    return copy;
+}
+
+/* ---------------------------------------------------------- life times -- */
 
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base)
 {
@@ -311,15 +397,23 @@ static void release_list(const struct word_list *list)
     dictionary_release(list->shown);
 }
 
+/* Lets go of words that are its own. */
+static void release_words(const struct dictionary_base *base)
+{
+    dictionary_release(base->dictionary);
+    for (unsigned i = 0; base->apart != NULL && i < base->inputs; i++)
+        if (base->apart[i] != NULL)
+            release_list(base->apart[i]);
+}
+
 void dictionary_base_release(struct dictionary_base *base)
 {
     assert(base == NULL || base->holders > 0);
     if (base == NULL || --base->holders > 0)
         return;
-    dictionary_release(base->dictionary);
-    for (unsigned i = 0; base->apart != NULL && i < base->inputs; i++)
-        if (base->apart[i] != NULL)
-            release_list(base->apart[i]);
+    if (base->of == NULL)
+        release_words(base);
+    dictionary_base_release(base->of);
     arena_finish(&base->arena);
     memory_release(base);
 }

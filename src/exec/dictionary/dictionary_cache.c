@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A few entries; the least recently used one leaves. An entry is known by the
+ * Some entries; the least recently used one leaves. An entry is known by the
  * state of the table's rows, which says what its tablets and their words are
- * (identity rule 3), and by the columns that are read. Those of states that nobody
- * can ask for any more leave when another entry comes.
+ * (identity rule 3), and by the columns that are read. It serves programs that read
+ * other columns, too, if the texts are the same: they see its words by a view, which
+ * is an entry of its own. Those of states that nobody can ask for any more leave when
+ * another entry comes.
  */
 #include "exec/dictionary/dictionary_cache.h"
 
@@ -14,7 +16,7 @@
 #include "data/tablet/tablet.h"
 #include "exec/launch/column_input.h"
 
-enum { ENTRIES = 32 };
+enum { ENTRIES = 64 };
 
 struct entry {
     struct identity state;        /* of the table's rows */
@@ -60,6 +62,14 @@ static unsigned column_of(const struct dictionary_cache_params *params,
                                params->pack->inputs[input].column);
 }
 
+/* Whether the column input reads texts; row numbers never are. */
+static bool is_text(const struct dictionary_cache_params *params,
+                    unsigned input)
+{
+    unsigned column = column_of(params, input);
+    return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
+}
+
 static bool is_unread(const struct dictionary_cache_params *params,
                       size_t tablet)
 {
@@ -76,20 +86,71 @@ static bool has_read(const struct dictionary_base *base,
     return true;
 }
 
-/* Whether the entry holds the dictionaries of these columns of this state of
-   the table. */
-static bool is_of(const struct entry *entry,
-                  const struct dictionary_cache_params *params)
+/* Whether the entry has words of this state of the table, of all tablets that are
+   read. */
+static bool is_of_state(const struct entry *entry,
+                        const struct dictionary_cache_params *params)
 {
-    if (entry->base == NULL
-        || !identity_equal(entry->state, params->table->state)
-        || entry->input_count != params->pack->input_count)
-        return false;
+    return entry->base != NULL
+           && identity_equal(entry->state, params->table->state)
+           && has_read(entry->base, params);
+}
+
+/* The input of the entry that reads the same column; -1: there is none. */
+static int input_of(const struct entry *entry, unsigned column)
+{
     for (unsigned i = 0; i < entry->input_count; i++)
-        if (entry->columns[i] != column_of(params, i))
+        if (entry->columns[i] == column)
+            return (int)i;
+    return -1;
+}
+
+/* Where the entry has the words of what a program reads; `from` is its inputs'.
+   false: it lacks some, or has them for other uses. */
+static bool find_view(const struct entry *entry,
+                      const struct dictionary_cache_params *params, int *from)
+{
+    unsigned inputs = params->pack->input_count;
+    if (!is_of_state(entry, params))
+        return false;
+    for (unsigned f = 0; f < inputs; f++) {
+        bool text = is_text(params, f);
+        from[f] = text ? input_of(entry, column_of(params, f)) : -1;
+        if (text && from[f] < 0)
             return false;
-    return has_read(entry->base, params)
-           && dictionary_base_fits(entry->base, params->uses);
+    }
+    return dictionary_base_fits(
+        entry->base, &(struct dictionary_view){ .inputs = inputs,
+                                                .from = from,
+                                                .uses = params->uses });
+}
+
+/* Whether inputs are numbered alike. */
+static bool has_same_inputs(const struct entry *entry,
+                            const struct dictionary_cache_params *params)
+{
+    bool same = entry->input_count == params->pack->input_count;
+    for (unsigned i = 0; same && i < entry->input_count; i++)
+        same = entry->columns[i] == column_of(params, i);
+    return same;
+}
+
+/* The entry that has the words, one with the same inputs if there is any. NULL:
+   there is none. */
+static struct entry *find_entry(struct dictionary_cache *cache,
+                                const struct dictionary_cache_params *params,
+                                int *from)
+{
+    struct entry *found = NULL;
+    for (int i = 0; cache != NULL && i < ENTRIES; i++) {
+        struct entry *entry = &cache->entries[i];
+        bool same = entry->base != NULL && has_same_inputs(entry, params);
+        if ((found == NULL || same) && find_view(entry, params, from))
+            found = entry;
+        if (found == entry && same)
+            return found;
+    }
+    return found != NULL && find_view(found, params, from) ? found : NULL;
 }
 
 /* Whether it has the words of some tablets only. */
@@ -153,14 +214,6 @@ static void keep(const struct dictionary_cache_params *params,
 }
 
 /* ------------------------------------------------------------- reading -- */
-
-/* Whether the column input reads texts; row numbers never are. */
-static bool is_text(const struct dictionary_cache_params *params,
-                    unsigned input)
-{
-    unsigned column = column_of(params, input);
-    return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
-}
 
 static bool has_texts(const struct dictionary_cache_params *params)
 {
@@ -257,28 +310,44 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
 
 bool dictionary_cache_has(const struct dictionary_cache_params *params)
 {
-    const struct dictionary_cache *cache = params->place->dictionaries;
+    int from[COLUMNS_MAX + 1];
     struct dictionary_cache_params all = *params;
-    bool has = !has_texts(params);
     all.unread = NULL;
-    for (int i = 0; cache != NULL && i < ENTRIES && !has; i++)
-        has = is_of(&cache->entries[i], &all);
-    return has;
+    return !has_texts(params)
+           || find_entry(params->place->dictionaries, &all, from) != NULL;
+}
+
+/* The words of an entry for a program whose inputs may be others. */
+static enum vdbq_status view_entry(const struct entry *entry,
+                                   const struct dictionary_cache_params *params,
+                                   const int *from,
+                                   struct dictionary_base **base,
+                                   struct error *error)
+{
+    const struct dictionary_view view = { .inputs = params->pack->input_count,
+                                          .from = from,
+                                          .uses = params->uses };
+    *base = has_same_inputs(entry, params)
+                ? dictionary_base_hold(entry->base)
+                : dictionary_base_view(entry->base, &view);
+    return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 enum vdbq_status
 dictionary_cache_base(const struct dictionary_cache_params *params,
                       struct dictionary_base **base, struct error *error)
 {
+    int from[COLUMNS_MAX + 1];
     struct dictionary_cache *cache = params->place->dictionaries;
-    for (int i = 0; cache != NULL && i < ENTRIES; i++)
-        if (is_of(&cache->entries[i], params)) {
-            cache->entries[i].used = ++cache->clock;
-            *base = dictionary_base_hold(cache->entries[i].base);
-            return VDBQ_OK;
-        }
-    enum vdbq_status status = read_base(params, base, error);
-    if (status == VDBQ_OK && cache != NULL)
+    assert(params->pack->input_count <= COLUMNS_MAX + 1);
+    struct entry *entry = find_entry(cache, params, from);
+    enum vdbq_status status = entry != NULL
+                                  ? view_entry(entry, params, from, base, error)
+                                  : read_base(params, base, error);
+    if (status == VDBQ_OK && entry != NULL)
+        entry->used = ++cache->clock;
+    if (status == VDBQ_OK && cache != NULL
+        && (entry == NULL || !has_same_inputs(entry, params)))
         keep(params, *base);
     return status;
 }

@@ -46,6 +46,9 @@ struct dictionary_base {
     struct order_codes *order_codes;
     uint32_t *counts;   /* words of the dictionaries: likewise        */
     struct arena arena; /* of all arrays */
+    /* whose dictionaries and lists these are, held: dictionary_base_view();
+     * NULL: its own */
+    struct dictionary_base *of;
 };
 
 struct dictionary_base_params {
@@ -69,10 +72,21 @@ const enum words_use *dictionary_base_uses(const struct program_pack *pack,
 /* NULL: no memory. */
 struct dictionary_base *
 dictionary_base_make(const struct dictionary_base_params *params);
-/* Whether it is what dictionary_base_make() would make of the same dictionaries
- * for these uses. */
+/* What a program asks of words that are there already. */
+struct dictionary_view {
+    unsigned inputs; /* of the program */
+    const int *from; /* input f is the base's input from[f]; below 0: no text */
+    const enum words_use *uses; /* of input f */
+};
+/* Whether the base has what dictionary_base_make() would make of the dictionaries
+ * of these inputs for these uses: other words that are joined would be in the way.
+ */
 bool dictionary_base_fits(const struct dictionary_base *base,
-                          const enum words_use *uses);
+                          const struct dictionary_view *view);
+/* The same words for the inputs of a view that fits. NULL: no memory. */
+struct dictionary_base *
+dictionary_base_view(struct dictionary_base *base,
+                     const struct dictionary_view *view);
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
 void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
 

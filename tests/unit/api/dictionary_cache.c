@@ -82,6 +82,9 @@ static const char compares[] =
     PROGRAM("8", "Text 1 0 0 0 \"x\"\nIsEq.I32 2 0 1\n", "2");
 static const char looks_up[] =
     PROGRAM("7", "Lookup.I32 1 0 0 0 \"length(?)\"\n", "1");
+static const char numbers_too[] = PROGRAM("7", "Rowid.I64 1\n", "0");
+static const char numbers_and_looks_up[] =
+    PROGRAM("8", "Rowid.I64 2\nLookup.I32 1 0 0 0 \"length(?)\"\n", "1");
 
 /* The words of column a, as the newest state of the table has them, for what a
  * program does with them, and what is asked of its results; of tablets that are
@@ -197,6 +200,38 @@ static void test_words_that_are_shown_are_not_joined(void **state)
     close_rig(&rig);
 }
 
+/* Who reads other columns beside the same texts sees the same words, joined once. */
+static void test_words_serve_programs_of_other_columns(void **state)
+{
+    (void)state;
+    struct rig rig;
+    open_rig(&rig, 1);
+    append(&rig, "b");
+    append(&rig, "a");
+    struct dictionary_base *joined = read_words(&rig);
+    struct dictionary_base *other = read_words_for(&rig, numbers_too);
+    struct dictionary_base *again = read_words_for(&rig, numbers_too);
+    struct dictionary_base *apart = read_words_for(&rig, numbers_and_looks_up);
+    struct dictionary_base *alone = read_words_for(&rig, looks_up);
+    assert_ptr_not_equal(joined, other);
+    assert_ptr_equal(joined->dictionary, other->dictionary);
+    assert_ptr_equal(other, again);
+    assert_int_equal(other->inputs, 2);
+    assert_false(other->is_text[0]);
+    assert_true(other->is_text[1]);
+    assert_int_equal(other->order_codes[1].order_codes[0], 1);
+    assert_int_equal(other->counts[3], 1);
+    assert_ptr_not_equal(apart->dictionary, joined->dictionary);
+    assert_ptr_equal(apart->apart[1], alone->apart[0]);
+    dictionary_base_release(joined);
+    dictionary_base_release(again);
+    dictionary_base_release(apart);
+    dictionary_base_release(alone);
+    close_rig(&rig);
+    assert_int_equal(other->dictionary->count, 2); /* while a view is held */
+    dictionary_base_release(other);
+}
+
 static void test_words_are_kept(void **state)
 {
     (void)state;
@@ -255,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_kept),
+        cmocka_unit_test(test_words_serve_programs_of_other_columns),
         cmocka_unit_test(test_words_are_shared_by_what_they_are_for),
         cmocka_unit_test(test_words_of_some_tablets),
         cmocka_unit_test(test_words_that_are_shown_are_not_joined),
