@@ -196,41 +196,30 @@ MATH_STRAIGHT f64 math_exp(f64 x)
     return x != x ? x : exponential(pair_of(x, 0));
 }
 
-/* Whether y is a whole number; 2: an odd one. */
-static i32 whole(f64 y)
-{
-    f64 size = fabs(y);
-    if (size >= 9007199254740992.0 || floor(y) != y)
-        return size >= 9007199254740992.0;
-    return (i64)size % 2 == 1 ? 2 : 1;
-}
-
-/* ... of a positive finite number, not 1, to a finite power, not 0. */
-static f64 power_of(f64 x, f64 y)
+/* Of a positive finite number to a finite power; of others it is any number. */
+MATH_PART f64 power_of(f64 x, f64 y)
 {
     const f64 most = 1e25; /* what is more gives 0 or infinity, too */
     f64 power = y > most ? most : y < -most ? -most : y;
     return exponential(pair_product(logarithm(x), pair_of(power, 0)));
 }
 
-/* C's pow(). */
-MATH_FUNCTION f64 math_power(f64 x, f64 y)
+/* C's pow(): what it is of most numbers, and then what it is of others. */
+MATH_STRAIGHT f64 math_power(f64 x, f64 y)
 {
-    i32 kind = whole(y);
-    f64 size = fabs(x), result;
-    if (y == 0 || x == 1)
-        return 1.0;
-    if (x != x || y != y)
-        return MATH_NO_NUMBER;
-    if (size == 1 && fabs(y) == MATH_INFINITY)
-        return 1.0;
-    if (x < 0 && kind == 0 && size != MATH_INFINITY)
-        return MATH_NO_NUMBER;
-    if (size == 0 || size == MATH_INFINITY || fabs(y) == MATH_INFINITY)
-        result = (size > 1) == (y > 0) ? MATH_INFINITY : 0;
-    else
-        result = size == 1 ? 1.0 : power_of(size, y);
-    return kind == 2 ? with_sign(result, x) : result;
+    f64 size = fabs(x), pairs = 0.5 * y;
+    i32 is_whole = floor(y) == y, is_odd = floor(pairs) != pairs;
+    f64 end = (size > 1) == (y > 0) ? MATH_INFINITY : 0;
+    f64 result = power_of(size, y);
+    result = size == 0 ? end : size == MATH_INFINITY ? end : result;
+    result = fabs(y) == MATH_INFINITY ? end : result;
+    result = size == 1 ? 1.0 : result;
+    f64 negative = is_odd ? -result : result;
+    negative = is_whole ? negative : size == 0 ? result :
+               size == MATH_INFINITY ? result : MATH_NO_NUMBER;
+    result = bits_of_f64(x) & MATH_SIGN ? negative : result;
+    result = x != x ? MATH_NO_NUMBER : y != y ? MATH_NO_NUMBER : result;
+    return y == 0 ? 1.0 : x == 1 ? 1.0 : result;
 }
 
 /* -------------------------------------------------------------- angles -- */
