@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/paged.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 #include "data/tablet/dictionary_sort.h"
@@ -54,11 +55,10 @@ struct vdbq_text dictionary_text(const struct dictionary *dictionary,
     return text;
 }
 
-bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
-                     uint32_t *number)
+/* dictionary_find() among words [low, high), which are in order. */
+static bool find_between(const struct dictionary *dictionary, uint32_t low,
+                         uint32_t high, struct vdbq_text text, uint32_t *number)
 {
-    uint32_t low = 0, high = dictionary != NULL ? dictionary->count : 0;
-
     assert(dictionary == NULL || !dictionary->unordered);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -76,25 +76,70 @@ bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
     return false;
 }
 
+bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
+                     uint32_t *number)
+{
+    uint32_t count = dictionary != NULL ? dictionary->count : 0;
+    return find_between(dictionary, 0, count, text, number);
+}
+
+/* ------------------------------------------------ translating in order -- */
+
+/* Words of one dictionary that are looked for in another, both in order, by
+ * shares. */
+struct following {
+    const struct dictionary *from, *to;
+    uint32_t *numbers; /* of the words of `from` in `to` */
+    unsigned shares;
+};
+
+/* dictionary_find() from word `*at` on, before which all are less: in steps that
+ * grow, since it is near where there are about as many words of both. */
+static bool find_from(const struct dictionary *dictionary,
+                      struct vdbq_text text, uint32_t *at)
+{
+    uint64_t end = *at, step = 1, count = dictionary->count;
+    while (end < count
+           && text_compare(dictionary_text(dictionary, (uint32_t)end), text)
+                  < 0) {
+        *at = (uint32_t)end + 1;
+        end += step;
+        step *= 2;
+    }
+    return find_between(dictionary, *at,
+                        (uint32_t)(end < count ? end + 1 : count), text, at);
+}
+
+static void follow_share(void *context, unsigned share)
+{
+    const struct following *following = context;
+    uint64_t count = following->from->count;
+    uint32_t first = (uint32_t)(count * share / following->shares), at = 0;
+    uint32_t end = (uint32_t)(count * (share + 1) / following->shares);
+    if (first < end)
+        dictionary_find(following->to, dictionary_text(following->from, first),
+                        &at);
+    for (uint32_t i = first; i < end && !stop_at(i); i++) {
+        struct vdbq_text text = dictionary_text(following->from, i);
+        following->numbers[i] =
+            find_from(following->to, text, &at) ? at : DICTIONARY_NONE;
+    }
+}
+
 /* dictionary_translate() of words that are in order. */
 static uint32_t *translate_in_order(const struct dictionary *from,
-                                    const struct dictionary *to)
+                                    const struct dictionary *to,
+                                    unsigned threads)
 {
-    uint32_t count = from != NULL ? from->count : 0, at = 0;
-    uint32_t others = to != NULL ? to->count : 0;
-    uint32_t *numbers = paged_alloc((count + (size_t)1) * sizeof *numbers);
-
-    for (uint32_t i = 0; numbers != NULL && i < count && !stop_at(i); i++) {
-        struct vdbq_text text = dictionary_text(from, i);
-        while (at < others && text_compare(dictionary_text(to, at), text) < 0
-               && !stop_at(at))
-            at++;
-        numbers[i] =
-            at < others && text_compare(dictionary_text(to, at), text) == 0
-                ? at
-                : DICTIONARY_NONE;
-    }
-    return numbers;
+    static const struct dictionary none = { .holders = 1 };
+    struct following following = { .from = from != NULL ? from : &none,
+                                   .to = to != NULL ? to : &none };
+    uint64_t count = following.from->count;
+    following.numbers = paged_alloc((count + 1) * sizeof(uint32_t));
+    following.shares = parallel_threads(threads, count);
+    if (following.numbers != NULL)
+        parallel_run(following.shares, follow_share, &following);
+    return following.numbers;
 }
 
 static bool is_unordered(const struct dictionary *dictionary)
@@ -108,7 +153,7 @@ uint32_t *dictionary_translate(const struct dictionary *from,
     assert(to == NULL || !to->repeats);
     uint32_t *numbers = is_unordered(from) || is_unordered(to)
                             ? gather_translate(from, to, threads)
-                            : translate_in_order(from, to);
+                            : translate_in_order(from, to, threads);
     if (!stop_asked())
         return numbers;
     paged_release(numbers);

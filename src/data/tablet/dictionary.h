@@ -58,7 +58,7 @@ bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
 
 /* The number in `to`, where no word repeats, of each word of `from`;
  * DICTIONARY_NONE: it has none there. Both may be NULL, as without words. So many
- * threads look for words in no order at most; 0: one. For paged_release(). */
+ * threads look for them at most; 0: one. For paged_release(). */
 #define DICTIONARY_NONE 0xffffffffu
 uint32_t *dictionary_translate(const struct dictionary *from,
                                const struct dictionary *to, unsigned threads);

@@ -16,7 +16,10 @@
 enum {
     ROWS_FIRST = 1 << 12, /* of the first morsel, at most */
     ROWS_GROWTH = 4,
+    /* ... and of any, or of many threads together: a launch is to take longer
+     * than waking them all for it */
     ROWS_MAX = 1 << 18,
+    ROWS_EACH = 1 << 16,
     REST_ROWS = 1 << 10, /* for which morsels that rest have room at most */
     ROWS_STEP = 64
 };
@@ -184,9 +187,11 @@ static uint64_t most_rows(const struct host_morsels *morsels,
     for (unsigned i = 0; i < morsels->pack->input_count; i++)
         bytes += morsels->inputs[i].width;
     uint64_t rows = account_least(&share) / LAUNCHER_RING_MAX / bytes;
+    uint64_t most = (uint64_t)ROWS_EACH * morsels->threads;
+    most = least(most > ROWS_MAX ? most : ROWS_MAX,
+                 launcher_rows_max(morsels->launcher));
     rows = rows - rows % ROWS_STEP;
-    return least(rows > ROWS_FIRST ? rows : ROWS_FIRST,
-                 least(ROWS_MAX, launcher_rows_max(morsels->launcher)));
+    return least(rows > ROWS_FIRST ? rows : ROWS_FIRST, most);
 }
 
 /* Notes how many rows will be there. */

@@ -17,6 +17,7 @@
 
 #include "base/type.h"
 #include "base/text.h"
+#include "base/paged.h"
 #include "data/tablet/block.h"
 #include "data/tablet/dictionary_sort.h"
 #include "data/database/database.h"
@@ -219,6 +220,40 @@ static void many_words_are_joined_by_pieces(void **state)
                 expect_joined(parts, 5, threads);
             for (unsigned k = 0; k < 5; k++)
                 dictionary_release(parts[k]);
+        }
+}
+
+/* Each word has the number of its like among others, if there is one. */
+static void expect_found(const struct dictionary *from,
+                         const struct dictionary *to, unsigned threads)
+{
+    uint32_t *numbers = dictionary_translate(from, to, threads), place;
+    assert_non_null(numbers);
+    for (uint32_t i = 0; i < from->count; i++) {
+        bool there = dictionary_find(to, dictionary_text(from, i), &place);
+        assert_int_equal(numbers[i], there ? place : DICTIONARY_NONE);
+    }
+    paged_release(numbers);
+}
+
+/* As many as the others, few among many and many among few, by shares. */
+static void words_are_found_among_others(void **state)
+{
+    static const size_t counts[][2] = { { 90000, 90000 }, { 3, 90000 },
+                                        { 90000, 3 },     { 0, 100 },
+                                        { 90000, 0 },     { 2000, 90000 } };
+    uint64_t from = 5;
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (unsigned kinds = 0; kinds < 9; kinds++) {
+            struct dictionary *sides[2];
+            for (unsigned k = 0; k < 2; k++)
+                sides[k] = make_random(&from, counts[i][k],
+                                       k == 0 ? kinds % 3 : kinds / 3);
+            for (unsigned threads = 0; threads < 8; threads += 3)
+                expect_found(sides[0], sides[1], threads);
+            for (unsigned k = 0; k < 2; k++)
+                dictionary_release(sides[k]);
         }
 }
 
@@ -645,6 +680,7 @@ int main(void)
         cmocka_unit_test(joined_words_keep_their_order),
         cmocka_unit_test(many_words_are_joined_by_pieces),
         cmocka_unit_test(many_parts_are_joined),
+        cmocka_unit_test(words_are_found_among_others),
         cmocka_unit_test(parts_have_the_words),
         cmocka_unit_test(dates_and_times_are_read_and_printed),
         cmocka_unit_test(decimals_are_rounded_and_bounded),
