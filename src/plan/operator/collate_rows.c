@@ -131,7 +131,7 @@ static struct node *with_keys(struct binder *binder, struct node *side)
 }
 
 /* The rows of both sides, joined on the first `count` columns, and on the last one
- * where that numbers the rows. */
+ * where that numbers the rows. NULL is like NULL where both may have one. */
 static struct node *join_all(struct binder *binder, enum join_kind kind,
                              struct node *const sides[2], unsigned count,
                              bool numbered)
@@ -142,9 +142,10 @@ static struct node *join_all(struct binder *binder, enum join_kind kind,
 
     if (!done)
         return NULL;
-    join->join.nulls_match = true;
     for (int i = 0; i < (int)count + numbered && done; i++) {
         int key = i < (int)count ? i : number;
+        join->join.nulls_match |=
+            sides[0]->columns[key].nullable && sides[1]->columns[key].nullable;
         done = vector_append(&join->join.left_keys, &key, 1)
                && vector_append(&join->join.right_keys, &key, 1);
     }
