@@ -19,11 +19,13 @@
 #include "base/threads/parallel.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/os/os.h"
@@ -31,6 +33,7 @@
 
 enum { ROWS_MIN = 1 << 14 }; /* of a thread: to wake one costs some ten us */
 enum { WAIT_NS = 50000000 };
+enum { COPY_BYTES = 1 << 20 }; /* of a thread: takes longer than waking one */
 enum {
     LOOK_NS =
         40000,  /* that one looks before he sleeps: as long as waking takes */
@@ -281,6 +284,32 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
         run_loop(&loop);
     else if (count == 1)
         work(context, 0);
+}
+
+/* Bytes that are copied by several threads, a part each. */
+struct copying {
+    char *to;
+    const char *from;
+    size_t size;
+};
+
+static void copy_part(void *context, unsigned part)
+{
+    const struct copying *copying = context;
+    size_t at = (size_t)part * COPY_BYTES, left = copying->size - at;
+    assert(at < copying->size);
+    memcpy(copying->to + at, copying->from + at,
+           left < COPY_BYTES ? left : COPY_BYTES);
+}
+
+void parallel_copy(void *to, const void *from, size_t size)
+{
+    struct copying copying = { .to = to, .from = from, .size = size };
+    size_t parts = size / COPY_BYTES + (size % COPY_BYTES > 0);
+    if (parts > 1 && parts <= UINT_MAX)
+        parallel_run((unsigned)parts, copy_part, &copying);
+    else if (size > 0)
+        memcpy(to, from, size);
 }
 
 unsigned parallel_workers(void)

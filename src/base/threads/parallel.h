@@ -7,6 +7,7 @@
 #define VDBQ_BASE_PARALLEL_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PARALLEL_THREADS_MAX = 64 };
@@ -30,6 +31,10 @@ void parallel_expect(void);
  * How many there are, to be joined. */
 unsigned parallel_start(pthread_t *threads, unsigned count,
                         void *(*live)(void *context), void *context);
+
+/* memcpy(), by all cores where that pays: they meet the pages of new memory, too,
+ * each its own. */
+void parallel_copy(void *to, const void *from, size_t size);
 
 /* How many threads, `threads` at most, work on so many rows pays. */
 unsigned parallel_threads(unsigned threads, uint64_t rows);

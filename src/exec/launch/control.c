@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "cl/tablet.h"
 
 /* Bytes of a lookup table of `count` values. */
@@ -98,7 +99,7 @@ static u64 put_table(u8 *block, u64 at, const void *table, unsigned width,
 {
     struct lookup head = { .count = count, .flags = width == 1 };
     memcpy(block + at, &head, sizeof head);
-    memcpy(block + at + sizeof head, table, (size_t)width * count);
+    parallel_copy(block + at + sizeof head, table, (size_t)width * count);
     return at + table_size(width, count);
 }
 
@@ -215,9 +216,9 @@ static u64 put_own_table(const struct run_lookup *lookup, u8 *block, u64 at,
         const struct order_codes *words = &order_codes[i][lookup->own - 1];
         u64 size = (u64)lookup->width * words->count;
         assert(words->before + words->count <= lookup->count);
-        memcpy(to,
-               (const u8 *)lookup->values + (u64)lookup->width * words->before,
-               size);
+        parallel_copy(
+            to, (const u8 *)lookup->values + (u64)lookup->width * words->before,
+            size);
         to += size;
         head->count += words->count;
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/account.h"
+#include "base/threads/parallel.h"
 #include "cl/tablet.h"
 #include "device/kind.h"
 #include "exec/launch/column_input.h"
@@ -408,7 +409,7 @@ static u64 stage_control(struct launch *launch,
     bool others = put_order_codes(launch, request),
          first = !launch->control_sent;
     if (first)
-        memcpy(sent, control->bytes, control->fixed_size);
+        parallel_copy(sent, control->bytes, control->fixed_size);
     if (!first && !others
         && memcmp(sent, launch->head, control->head_size) == 0)
         return 0;

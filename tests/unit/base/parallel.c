@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -41,6 +42,26 @@ static void each_call_is_made_once(void **state)
     (void)state;
     for (unsigned count = 0; count <= CALLS_MAX; count++)
         assert_true(runs_once(count));
+}
+
+/* Whole, whatever part of it the last thread has; what is beside stays. */
+static void bytes_are_copied(void **state)
+{
+    enum { MOST = (4 << 20) + 3 };
+    static const size_t sizes[] = { 0, 1, 1 << 20, (1 << 20) + 1, MOST };
+    char *from = malloc(MOST), *to = malloc(MOST + 1);
+    (void)state;
+    assert_true(from != NULL && to != NULL);
+    for (size_t i = 0; i < MOST; i++)
+        from[i] = (char)(i * 7 + i / 1000);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(to, 'x', MOST + 1);
+        parallel_copy(to, from, sizes[i]);
+        assert_memory_equal(to, from, sizes[i]);
+        assert_int_equal(to[sizes[i]], 'x');
+    }
+    free(from);
+    free(to);
 }
 
 /* A loop in each call of a loop. */
@@ -122,6 +143,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_is_made_once),
         cmocka_unit_test(loops_lie_in_loops),
+        cmocka_unit_test(bytes_are_copied),
         cmocka_unit_test(several_threads_give_loops),
         cmocka_unit_test(loops_may_be_expected),
         cmocka_unit_test(a_child_starts_its_own),
