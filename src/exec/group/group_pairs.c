@@ -3,24 +3,18 @@
  * Pairs of DISTINCT aggregates, merged by all threads: see group_pairs.h.
  *
  * First groups are merged, partition by partition; each part then knows the
- * numbers of its groups among those of all. Pairs go by the hash of both the
- * group's keys and the value, so that a group with most of the rows is in all
- * partitions. A thread drops what a partition has twice, and takes the values
- * into states of its own, which it merges into those of the groups at the end.
+ * numbers of its groups among those of all, and pairs can be taken
+ * (group_take_pairs.c).
  */
 #include "exec/group/group_pairs.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
-#include "cl/types.h"
-
-enum { LOCKS = 256 }; /* of groups, by their numbers */
 
 /* A part's groups. */
 struct numbered {
@@ -37,9 +31,7 @@ struct merging {
     uint8_t *records;    /* of all groups, a partition's behind one another  */
     uint64_t held_bytes; /* ... of the account                            */
     uint64_t firsts[GROUP_PARTITIONS + 1]; /* the first of each           */
-    unsigned which;   /* the aggregate that takes its pairs               */
     atomic_uint next; /* partition that no thread has taken yet           */
-    pthread_mutex_t locks[LOCKS];
     struct {
         enum vdbq_status status; /* of a share of the work */
         struct error error;
@@ -267,190 +259,6 @@ static void merge_one(struct merging *merging)
     merging->records = table->records;
 }
 
-/* --------------------------------------------------------------- pairs -- */
-
-/* What a thread has while it merges pairs. */
-struct taking {
-    struct merging *merging;
-    struct aggregate aggregate; /* of the pairs, whose states are at 0      */
-    struct group_store pairs;   /* of a partition                           */
-    struct group_table states;  /* of groups, by their numbers among all    */
-    uint64_t added; /* to states since they had room for GROUP_ADDED_MAX     */
-    struct group_pairs block;
-    struct aggregate_room room;
-    struct error error;
-};
-
-/* Adds pairs of a part to those of the partition. */
-static enum vdbq_status add_pairs(struct taking *taking, unsigned part,
-                                  const uint8_t *records, unsigned count)
-{
-    const struct group *group = taking->merging->group;
-    const uint32_t *map = taking->merging->parts[part].map;
-    struct group_table *table = &taking->pairs.table;
-    struct group_pairs *block = &taking->block;
-    const struct vdbq_vector columns[2] = {
-        { VDBQ_INTEGER, block->groups, NULL },
-        { VDBQ_TYPE_NONE, block->values, NULL }
-    };
-    group_read_pairs(table, records, count, block);
-    for (unsigned i = 0; group->keys > 0 && i < count; i++)
-        block->groups[i] = map[block->groups[i]];
-    return group_table_find(table, columns + (table->key_count == 1), 0, count,
-                            0, block->numbers, &taking->error);
-}
-
-/* Sees to it that the states have room for so many values. */
-static void make_room_for(struct taking *taking, unsigned count)
-{
-    taking->added += count;
-    if (taking->added <= GROUP_ADDED_MAX)
-        return;
-    for (uint32_t i = 0; i < taking->states.count; i++)
-        aggregate_carry(&taking->aggregate, group_extra(&taking->states, i));
-    taking->added = count;
-}
-
-/* Takes the values of pairs that lie one behind the other into the states. */
-static enum vdbq_status take_pairs(struct taking *taking,
-                                   const uint8_t *records, unsigned count)
-{
-    struct group_pairs *block = &taking->block;
-    const struct vdbq_vector groups = { VDBQ_INTEGER, block->groups, NULL };
-    const struct vdbq_vector values = { VDBQ_TYPE_NONE, block->values, NULL };
-    const struct aggregate_rows rows = { .argument = &values, .count = count };
-    uint8_t *states[GROUP_BLOCK];
-    group_read_pairs(&taking->pairs.table, records, count, block);
-    enum vdbq_status status = group_table_find(
-        &taking->states, &groups, 0, count, 0, block->numbers, &taking->error);
-    if (status != VDBQ_OK)
-        return status;
-    group_records(&taking->states, block->numbers, count, states);
-    for (unsigned i = 0; i < count; i++)
-        aggregate_skip(&taking->aggregate, states[i], UINT64_MAX);
-    taking->room.made = false;
-    make_room_for(taking, count);
-    aggregate_add(&taking->aggregate, &rows, &taking->room, states);
-    return VDBQ_OK;
-}
-
-/* Merges what a run has of a partition. */
-static enum vdbq_status merge_run(struct taking *taking, unsigned part,
-                                  const struct group_run *run, unsigned p)
-{
-    size_t width = taking->pairs.table.width;
-    uint32_t first, left = group_run_records(run, p, &first), count;
-    enum vdbq_status status = VDBQ_OK;
-    for (; left > 0 && status == VDBQ_OK; left -= count, first += count) {
-        count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        status = add_pairs(taking, part, run->records + first * width, count);
-    }
-    return status;
-}
-
-/* Merges a partition of the pairs and takes its values. */
-static enum vdbq_status merge_pairs(struct taking *taking, unsigned p)
-{
-    const struct group *group = taking->merging->group;
-    struct group_table *table = &taking->pairs.table;
-    enum vdbq_status status = stop_pause(&taking->error);
-    group_table_clear(table, false);
-    for (unsigned i = 0; i < group->part_count; i++) {
-        const struct vector *runs =
-            &group->parts[i].distinct[taking->merging->which].runs;
-        for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++)
-            status = merge_run(taking, i, vector_at(runs, k), p);
-    }
-    for (uint32_t at = 0; at < table->count && status == VDBQ_OK;
-         at += GROUP_BLOCK) {
-        uint32_t left = table->count - at;
-        status = take_pairs(taking, group_record(table, at),
-                            left < GROUP_BLOCK ? left : GROUP_BLOCK);
-    }
-    return status;
-}
-
-/* Merges the states into those of the groups. */
-static void merge_states(const struct taking *taking)
-{
-    struct merging *merging = taking->merging;
-    const struct group_table *groups = &merging->group->parts[0].groups.table;
-    size_t at = merging->group->aggregates[merging->which].skipped;
-    for (uint32_t i = 0; i < taking->states.count; i++) {
-        uint32_t number =
-            (uint32_t) * (const uint64_t *)group_record(&taking->states, i);
-        uint8_t *into =
-            merging->records + number * groups->width + 8 * groups->words + at;
-        pthread_mutex_t *lock = &merging->locks[number % LOCKS];
-        pthread_mutex_lock(lock);
-        aggregate_merge(&taking->aggregate, into,
-                        group_extra(&taking->states, i));
-        pthread_mutex_unlock(lock);
-    }
-}
-
-/* Makes a thread's tables. */
-static enum vdbq_status begin_taking(struct taking *taking)
-{
-    struct merging *merging = taking->merging;
-    const int type = TYPE_I32;
-    enum vdbq_status status = group_pairs_init(
-        merging->group, &taking->pairs, merging->which, NULL, &taking->error);
-    taking->aggregate = merging->group->aggregates[merging->which];
-    taking->aggregate.at -= taking->aggregate.skipped;
-    taking->aggregate.skipped = 0;
-    return status == VDBQ_OK
-               ? group_table_init(&taking->states, &type, 1,
-                                  aggregate_bytes(&taking->aggregate),
-                                  &taking->error)
-               : status;
-}
-
-/* One thread's share: partitions, as long as there are any. */
-static void take_share(void *context, unsigned share)
-{
-    struct merging *merging = context;
-    struct taking *taking = memory_zeroed(1, sizeof *taking);
-    enum vdbq_status *status = &merging->shares[share].status;
-    if (taking == NULL) {
-        *status = error_no_memory(&merging->shares[share].error);
-        return;
-    }
-    taking->merging = merging;
-    *status = begin_taking(taking);
-    for (unsigned p = 0; *status == VDBQ_OK && p < GROUP_PARTITIONS;) {
-        p = atomic_fetch_add(&merging->next, 1);
-        if (p < GROUP_PARTITIONS)
-            *status = merge_pairs(taking, p);
-    }
-    if (*status == VDBQ_OK)
-        merge_states(taking);
-    if (*status == VDBQ_OK)
-        *status = stop_pause(&taking->error);
-    if (*status != VDBQ_OK)
-        merging->shares[share].error = taking->error;
-    group_store_finish(merging->group, &taking->pairs);
-    group_table_finish(&taking->states);
-    memory_release(taking);
-}
-
-/* Gives all pairs to their aggregates. */
-static enum vdbq_status take_all(struct merging *merging, struct error *error)
-{
-    const struct group *group = merging->group;
-    unsigned threads = group->params.threads;
-    enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++) {
-        if (!aggregate_is_distinct(&group->aggregates[i]))
-            continue;
-        merging->which = i;
-        atomic_store(&merging->next, 0);
-        parallel_run(threads, take_share, merging);
-        status = end_shares(merging, threads, error);
-    }
-    return status;
-}
-
 /* ----------------------------------------------------------------- all -- */
 
 /* Puts partitions in the place of the threads' parts, of which nothing is left
@@ -472,6 +280,21 @@ static void use_partitions(struct merging *merging)
     group->parts[0].groups.held_bytes += merging->held_bytes;
 }
 
+/* Gives the pairs to their aggregates. */
+static enum vdbq_status take_pairs(const struct merging *merging,
+                                   struct error *error)
+{
+    struct group_taking taking = { .group = merging->group,
+                                   .records = merging->records,
+                                   .groups =
+                                       merging->firsts[GROUP_PARTITIONS] };
+    if (merging->group->keys == 0)
+        taking.groups = 1;
+    for (unsigned i = 0; i < merging->group->part_count; i++)
+        taking.maps[i] = merging->parts[i].map;
+    return group_take_pairs(&taking, error);
+}
+
 enum vdbq_status group_merge_pairs(struct group *group, struct error *error)
 {
     assert(group->distinct && !group_has_pair_files(group));
@@ -480,22 +303,18 @@ enum vdbq_status group_merge_pairs(struct group *group, struct error *error)
     if (merging == NULL)
         return error_no_memory(error);
     merging->group = group;
-    for (unsigned i = 0; i < LOCKS; i++)
-        pthread_mutex_init(&merging->locks[i], NULL);
     if (group->keys > 0)
         status = merge_partitions(merging, error);
     else
         merge_one(merging);
     if (status == VDBQ_OK)
-        status = take_all(merging, error);
+        status = take_pairs(merging, error);
     if (group->keys == 0 || merging->partitions != NULL)
         use_partitions(merging);
     for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++) {
         memory_release(merging->parts[i].order);
         memory_release(merging->parts[i].map);
     }
-    for (unsigned i = 0; i < LOCKS; i++)
-        pthread_mutex_destroy(&merging->locks[i]);
     memory_release(merging);
     return status;
 }

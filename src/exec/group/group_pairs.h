@@ -2,12 +2,13 @@
 /*
  * DISTINCT aggregates at the end: pairs of a group's number and a value, which
  * each thread kept in tables and runs of its own, are merged and given to the
- * aggregates by all threads (group_pairs.c), or where they do not fit into
+ * aggregates by all threads (group_pairs.c, group_take_pairs.c), or where they do not fit into
  * memory, by one (group_merge.c).
  */
 #ifndef VDBQ_EXEC_GROUP_PAIRS_H
 #define VDBQ_EXEC_GROUP_PAIRS_H
 
+#include "base/threads/parallel.h"
 #include "exec/group/group_inner.h"
 
 /* Pairs of DISTINCT, as columns. */
@@ -35,5 +36,17 @@ bool group_has_pair_files(const struct group *group);
 /* Merges groups and pairs, which are all in memory, and gives the pairs to
  * their aggregates: the group has a part for each partition then. */
 enum vdbq_status group_merge_pairs(struct group *group, struct error *error);
+
+/* Groups that are merged, and where they are. */
+struct group_taking {
+    struct group *group;
+    uint64_t groups;  /* numbers of groups are below it                     */
+    uint8_t *records; /* of all groups, by their numbers                    */
+    /* of each part's groups: their numbers among all; NULL without keys    */
+    const uint32_t *maps[PARALLEL_THREADS_MAX];
+};
+/* Gives the pairs of all parts, which are in memory, to their aggregates. */
+enum vdbq_status group_take_pairs(const struct group_taking *taking,
+                                  struct error *error);
 
 #endif
