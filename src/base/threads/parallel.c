@@ -33,7 +33,7 @@
 
 enum { ROWS_MIN = 1 << 14 }; /* of a thread: to wake one costs some ten us */
 enum { WAIT_NS = 50000000 };
-enum { COPY_BYTES = 1 << 20 }; /* of a thread: takes longer than waking one */
+enum { COPY_BYTES = 64 << 10 }; /* that one thread copies at a time */
 enum {
     LOOK_NS =
         40000,  /* that one looks before he sleeps: as long as waking takes */

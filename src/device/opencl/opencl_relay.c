@@ -7,30 +7,9 @@
  * that the first megabytes go the driver's way.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "base/threads/parallel.h"
 #include "device/opencl/opencl.h"
-
-/* Bytes that one thread copies at a time. */
-enum { PIECE_BYTES = 64 << 10 };
-
-/* A copy of a part, of pieces. */
-struct filling {
-    uint8_t *to;
-    const uint8_t *from;
-    uint64_t size;
-};
-
-/* Copies piece i; for parallel_run(). */
-static void fill_piece(void *context, unsigned i)
-{
-    const struct filling *filling = context;
-    uint64_t first = (uint64_t)i * PIECE_BYTES, left = filling->size - first;
-
-    memcpy(filling->to + first, filling->from + first,
-           left < PIECE_BYTES ? left : PIECE_BYTES);
-}
 
 bool opencl_relays(struct opencl *opencl, uint64_t size)
 {
@@ -89,9 +68,7 @@ enum vdbq_status opencl_relay(struct opencl *opencl, cl_command_queue queue,
         return status;
     relay->next = (relay->next + 1) % RELAY_PARTS;
     parallel_expect(); /* parts follow one another */
-    parallel_run((unsigned)((part->size + PIECE_BYTES - 1) / PIECE_BYTES),
-                 fill_piece,
-                 &(struct filling){ bytes, part->bytes, part->size });
+    parallel_copy(bytes, part->bytes, part->size);
     status = opencl_check(
         opencl_calls.EnqueueWriteBuffer(
             queue, ((struct opencl_memory *)part->memory)->buffer, CL_FALSE,
