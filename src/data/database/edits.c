@@ -57,7 +57,6 @@ static void put_column(struct text *text, const struct edit_column *column)
 static struct block encode(const struct edit *edit)
 {
     struct text text = { 0 };
-    struct block block = { 0 };
 
     text_expect(&text, edit_size(edit) * VALUE_BYTES);
     put(&text, EDIT_MAGIC, MAGIC_BYTES);
@@ -69,12 +68,7 @@ static struct block encode(const struct edit *edit)
     put(&text, edit->gone, edit->gone_count * sizeof *edit->gone);
     for (unsigned i = 0; i < edit->column_count; i++)
         put_column(&text, &edit->columns[i]);
-    if (!text.failed)
-        block = block_create(text.length);
-    if (block.bytes != NULL)
-        memcpy(block.bytes, text.bytes, text.length);
-    text_finish(&text);
-    return block;
+    return block_of_text(&text);
 }
 
 static enum vdbq_status write_edit(struct file *file, struct space *space,

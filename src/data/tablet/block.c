@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "cl/tablet.h"
 
 uint64_t page_round(uint64_t size)
@@ -44,6 +45,18 @@ struct block block_create(uint64_t size)
 struct block block_to_read(uint64_t size)
 {
     return create(size, TABLET_ALIGN);
+}
+
+struct block block_of_text(struct text *text)
+{
+    struct block block = { 0 };
+
+    if (!text->failed)
+        block = block_create(text->length);
+    if (block.bytes != NULL)
+        memcpy(block.bytes, text->bytes, text->length);
+    text_finish(text);
+    return block;
 }
 
 void block_destroy(struct block *block)

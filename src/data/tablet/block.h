@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct text;
+
 enum { PAGE_BYTES = 4096 }; /* blocks start at multiples of it */
 
 /* `size` up to the end of its page. */
@@ -26,6 +28,9 @@ struct block block_create(uint64_t size);
 /* One for bytes of the file, which is not to be written: it ends at a multiple of 64,
  * and not of a page. */
 struct block block_to_read(uint64_t size);
+/* One with the bytes of a text, which is finished; NULL bytes: there is no memory, or
+ * was none for the text. */
+struct block block_of_text(struct text *text);
 void block_destroy(struct block *block); /* accepts a zeroed one */
 
 /* XXH3, 64 bits. */

@@ -470,7 +470,6 @@ static struct block encode(const struct database *database,
                            struct file_head *head)
 {
     struct text text = { 0 };
-    struct block block = { 0 };
 
     text_expect(&text, (size_t)database->current_bytes); /* of the one before */
     catalogue_encode(catalogue, &text);
@@ -480,12 +479,7 @@ static struct block encode(const struct database *database,
     head->features = samples_list(catalogue, &text);
     head->features |= run_list_add(catalogue, &text);
     head->features |= states_list(database, &text);
-    if (!text.failed)
-        block = block_create(text.length);
-    if (block.bytes != NULL)
-        memcpy(block.bytes, text.bytes, text.length);
-    text_finish(&text);
-    return block;
+    return block_of_text(&text);
 }
 
 /* Writes the catalogue and the head that names it. */
