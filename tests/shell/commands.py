@@ -99,6 +99,12 @@ def case_unknown_command(folder):
     expect(run(folder, text='select 1;\n.nonsense'), 1, '1\n1\n', '^error: line 2: unknown')
 
 
+def case_beginnings_of_commands(folder):
+    expect(run(folder, '-c', '.header off', '-c', '.MOD list', '-c', 'select 1, 2'), 0, '1|2\n', '')
+    expect(run(folder, '-c', '.time on'), 1, '', r'unknown command \.time\n')  # .timeout, .timer
+    expect(run(folder, '-c', '.'), 1, '', r'unknown command \.\n')
+
+
 def case_help_of_commands(folder):
     result = run(folder, '-c', '.help')
     expect(result)

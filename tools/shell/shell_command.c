@@ -159,12 +159,21 @@ static char *take_word(char **line)
     return word;
 }
 
+/* The command of a name, or the only one that begins so, as in sqlite3; NULL: there
+ * is none. */
 static const struct shell_command *find(const char *name)
 {
-    for (unsigned i = 0; i < COMMANDS; i++)
+    const struct shell_command *begun = NULL;
+    unsigned count = 0;
+    for (unsigned i = 0; i < COMMANDS; i++) {
         if (strcasecmp(commands[i].name, name) == 0)
             return &commands[i];
-    return NULL;
+        if (strncasecmp(commands[i].name, name, strlen(name)) == 0) {
+            begun = &commands[i];
+            count++;
+        }
+    }
+    return count == 1 ? begun : NULL;
 }
 
 /* What is here in place of commands of other shells. */
