@@ -24,6 +24,7 @@
  * every row is among the paths noted; where none of these gives a result or
  * fails, no row does.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "program/program.h"
@@ -288,27 +289,46 @@ static struct interval open_constant(const struct dataflow *dataflow, int pc)
     return interval_real(type == TYPE_F32 ? (double)(float)real : real);
 }
 
-/* Value number `word` of a table. */
-static struct interval looked_up(const struct run_lookup *table, int type,
-                                 int64_t word)
+/* The least and the greatest of so many integers, at least one, which lie one behind
+ * the other: a loop that compilers make vectors of. */
+#define INTEGER_RANGE(name, type)                                              \
+    static struct interval name(const void *values, int64_t count)             \
+    {                                                                          \
+        const type *at = values;                                               \
+        type low = at[0], high = at[0];                                        \
+        for (int64_t i = 1; i < count; i++) {                                  \
+            low = at[i] < low ? at[i] : low;                                   \
+            high = at[i] > high ? at[i] : high;                                \
+        }                                                                      \
+        return (struct interval){ .low = low, .high = high };                  \
+    }
+INTEGER_RANGE(range_of_flags, char)
+INTEGER_RANGE(range_of_i32, int32_t)
+INTEGER_RANGE(range_of_i64, int64_t)
+
+/* The same of doubles, some of which may be no number. */
+static struct interval range_of_f64(const double *at, int64_t count)
+{
+    struct interval range = interval_real(at[0]);
+    for (int64_t i = 1; i < count; i++) {
+        struct interval value = interval_real(at[i]);
+        range = interval_join(&range, &value);
+    }
+    return range;
+}
+
+/* What a table has from one word on. */
+static struct interval table_range(const struct run_lookup *table, int type,
+                                   int64_t word, int64_t count)
 {
     const char *at = (const char *)table->values + table->width * word;
-    int64_t integer;
-    int32_t narrow;
-    double real;
+    assert(count > 0 && word + count <= table->count);
+    assert((uintptr_t)at % table->width == 0);
     if (table->width == 1)
-        return (struct interval){ .low = *at, .high = *at };
-    if (type == TYPE_F64) {
-        memcpy(&real, at, sizeof real);
-        return interval_real(real);
-    }
-    if (type == TYPE_I64) {
-        memcpy(&integer, at, sizeof integer);
-    } else {
-        memcpy(&narrow, at, sizeof narrow);
-        integer = narrow;
-    }
-    return (struct interval){ .low = integer, .high = integer };
+        return range_of_flags(at, count);
+    return type == TYPE_F64   ? range_of_f64((const void *)at, count)
+           : type == TYPE_I64 ? range_of_i64(at, count)
+                              : range_of_i32(at, count);
 }
 
 /* What a lookup gives for a range of words, if they are not too many. */
@@ -324,12 +344,7 @@ static struct interval lookup(const struct dataflow *dataflow, int pc)
     if (words->low < 0 || words->high >= table->count
         || words->high - words->low >= WORDS_MAX)
         return interval_any(type);
-    struct interval range = looked_up(table, type, words->low);
-    for (int64_t word = words->low + 1; word <= words->high; word++) {
-        struct interval value = looked_up(table, type, word);
-        range = interval_join(&range, &value);
-    }
-    return range;
+    return table_range(table, type, words->low, words->high - words->low + 1);
 }
 
 static struct interval constant(const struct instruction *in)
