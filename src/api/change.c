@@ -46,8 +46,10 @@ static enum vdbq_status add_some(vdbq_query *query, struct transaction *to,
     enum vdbq_status status =
         transaction_insert_free(to, table_id, rows, vectors, added, error);
     for (uint64_t i = 0; i < rows && status == VDBQ_OK; i++)
-        if (added[i])
+        if (added[i]) {
+            query_note_inserted(query, vectors, i);
             status = query_returned_add(query, vectors, i, 1);
+        }
     memory_release(added);
     return status;
 }
@@ -58,10 +60,12 @@ static enum vdbq_status add_all(vdbq_query *query, struct transaction *to,
                                 const struct vdbq_vector *vectors,
                                 enum conflict conflict)
 {
-    if (conflict == CONFLICT_IGNORE && query_returns(query))
+    if (conflict == CONFLICT_IGNORE)
         return add_some(query, to, table_id, rows, vectors);
     enum vdbq_status status = transaction_insert(to, table_id, rows, vectors,
                                                  conflict, &query->db->error);
+    if (status == VDBQ_OK && rows > 0)
+        query_note_inserted(query, vectors, rows - 1);
     return status == VDBQ_OK ? query_returned_add(query, vectors, 0, rows)
                              : status;
 }
@@ -157,9 +161,11 @@ static enum vdbq_status insert(vdbq_query *query,
         return upsert_update(query, transaction);
     if (!insert->from_query)
         count_rows(query, insert->rows);
-    if (adds_row(query, transaction))
+    if (adds_row(query, transaction)) {
+        query_note_inserted(query, insert->vectors, 0);
         return transaction_add_row(transaction, insert->table_id,
                                    insert->vectors, &query->db->error);
+    }
     if (!insert->from_query)
         return add_rows(query, transaction, insert->table_id, insert->rows,
                         insert->vectors, insert->conflict);
@@ -542,5 +548,6 @@ enum vdbq_status query_change(vdbq_query *query)
     enum vdbq_status status = stop_pause(&query->db->error);
     if (status == VDBQ_OK)
         status = change_any(query);
+    query_count_changes(query, status);
     return query_unchanged(query, status);
 }

@@ -238,7 +238,8 @@ struct plan_limits plan_limits_now(vdbq *db)
         room = host; /* the device's memory may be the host's */
     return (struct plan_limits){ .probed_bytes = room / PROBED_PART,
                                  .probed_most = probed_most,
-                                 .context = db };
+                                 .context = db,
+                                 .changes = &db->changes };
 }
 
 /* The mode of `auto`. Where memory is shared nothing need move; elsewhere what

@@ -56,6 +56,12 @@ struct query_round {
     struct catalogue *planned_for; /* held; NULL: there is no plan       */
 };
 
+/* The integer that is the primary key of a row. */
+struct inserted_key {
+    bool known; /* there is one */
+    int64_t key;
+};
+
 struct vdbq_query {
     vdbq *db;
     struct vdbq_query *next; /* of the connection's queries            */
@@ -116,6 +122,8 @@ struct vdbq_query {
     char device_text[96];    /* where `stats` points: what ran, listed */
     char mode_text[64];
 
+    struct inserted_key inserted; /* by the run so far */
+
     struct rows returned;                 /* what RETURNING gives, or zeroed */
     struct vdbq_vector *returned_vectors; /* ... one a column    */
 
@@ -168,6 +176,13 @@ enum vdbq_status query_returned_end(vdbq_query *query);
 /* Puts them into query->batch, which ends the query. */
 void query_returned_batch(vdbq_query *query);
 void query_returned_forget(vdbq_query *query);
+
+/* changes.c: an INSERT has added that row of the table's columns. */
+void query_note_inserted(vdbq_query *query, const struct vdbq_vector *columns,
+                         uint64_t row);
+/* A run of a statement that changes something has ended: the connection counts
+ * what it changed. */
+void query_count_changes(vdbq_query *query, enum vdbq_status status);
 
 /* COPY FROM: has the file's rows added in the statement's transaction. */
 enum vdbq_status query_copy_from(vdbq_query *query,

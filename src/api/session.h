@@ -63,6 +63,7 @@ struct vdbq {
     bool opening_failed;             /* it is left to those who wait   */
     uint64_t host_rows_max;          /* 0: not looked up yet           */
     unsigned host_cores;             /* likewise                       */
+    struct vdbq_changes changes;     /* of its statements so far       */
     struct vdbq_query *queries;      /* those that are open            */
     struct vdbq_append *append;      /* the one that is open, or NULL  */
     struct session_object *objects;  /* others that are open           */

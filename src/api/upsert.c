@@ -132,6 +132,7 @@ static enum vdbq_status write_new(const struct upsert *upsert)
         rows_vectors(&made, vectors);
         status = transaction_insert_checked(upsert->transaction, plan->table_id,
                                             made.count, vectors, upsert->error);
+        query_note_inserted(upsert->query, vectors, made.count - 1);
     }
     upsert->query->stats.sum.rows_changed += made.count;
     memory_release(vectors);
@@ -282,6 +283,7 @@ static enum vdbq_status add_run(vdbq_query *query,
     status = transaction_insert_checked(transaction, plan->table_id,
                                         end - first, run, &query->db->error);
     memory_release(run);
+    query_note_inserted(query, vectors, end - 1);
     if (status == VDBQ_OK)
         status = query_returned_add(query, vectors, first, end - first);
     query->stats.sum.rows_changed += end - first;

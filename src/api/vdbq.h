@@ -464,15 +464,12 @@ VDBQ_API enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
 struct vdbq_stats {
     const char *device; /* where it ran, for instance "host" or "NVIDIA H200" */
     const char *mode;   /* "serial", "streamed", "mapped", "cached"   */
-    const char *build;  /* "interpreted", "specialised", "adaptive
-                               (specialised from launch N)", "adaptive (N
-                               of M launches specialised)"                */
-    const char
-        *steps; /* where rows were grouped and sorted, for instance "host" or
-                               "NVIDIA H200 (hashed)"; "": nowhere        */
+    const char *build;  /* "interpreted", "specialised", "adaptive (N of M
+                           launches specialised)", "... from launch N)"  */
+    const char *steps;  /* where rows were grouped and sorted, for instance
+                           "host" or "NVIDIA H200 (hashed)"; "": nowhere */
     uint64_t rows_read; /* rows of tables that the program ran over   */
-    uint64_t cells;     /* of grids: pairs or triples of rows that a
-                               program ran over                           */
+    uint64_t cells;     /* of grids: pairs or triples of rows         */
     uint64_t rows_returned;
     uint64_t rows_changed;    /* that INSERT added, DELETE took out, or
                                UPDATE's condition held for               */
@@ -486,15 +483,13 @@ struct vdbq_stats {
     uint64_t bytes_out;       /* moved from the device                      */
     uint64_t kernel_ns;       /* in kernels, by the device's own clock; what
                                runs beside another counts once. With the
-                               option profiling off 0, or a part of it, on
-                               OpenCL devices; EXPLAIN ANALYZE shows it
-                               in any case                                */
+                               option profiling off 0, or a part of it;
+                               EXPLAIN ANALYZE shows it in any case       */
     uint64_t transfer_ns;     /* in transfers, both ways; they may overlap
                                one another, and kernels. Likewise         */
     uint64_t compile_ns;      /* building programs for the device           */
     unsigned builds;          /* of them; 0: all were there                 */
-    unsigned builds_cached;   /* of which some process made before, so that
-                               a cache on disk should have held them      */
+    unsigned builds_cached;   /* of which some process made before        */
     uint64_t load_ns;         /* reading tablets from the file              */
     uint64_t total_ns;        /* inside calls on this query since its start */
     unsigned launches;        /* kernels started                            */
@@ -503,6 +498,16 @@ struct vdbq_stats {
 };
 VDBQ_API void vdbq_query_stats(const vdbq_query *query,
                                struct vdbq_stats *stats);
+
+/* What a connection's INSERTs, UPDATEs, DELETEs and COPY FROMs have changed: what
+ * SQL's changes() and its siblings give. A rollback takes nothing back. */
+struct vdbq_changes {
+    uint64_t rows;  /* by the last one, as rows_changed; 0: it failed */
+    uint64_t total; /* by all of them                                 */
+    int64_t key;    /* of the row that was inserted last, where the primary
+                       key is one integer; 0: none was                */
+};
+VDBQ_API void vdbq_get_changes(const vdbq *db, struct vdbq_changes *changes);
 
 /* --------------------------------------------------------------- keys -- */
 
@@ -645,7 +650,6 @@ VDBQ_API void vdbq_append_close(vdbq_append *append);
 VDBQ_API unsigned vdbq_tables(vdbq *db);
 VDBQ_API const char *vdbq_table_name(vdbq *db, unsigned table);
 VDBQ_API uint64_t vdbq_table_rows(vdbq *db, unsigned table);
-/* The tablets that its rows lie in. */
 VDBQ_API uint64_t vdbq_table_tablets(vdbq *db, unsigned table);
 /* Of its rows, those that the file keeps as the sample on which the planner
  * tries conditions; 0: it has no sample. */
@@ -655,8 +659,7 @@ VDBQ_API uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table);
  * tablet has so many that it is written anew. */
 VDBQ_API uint64_t vdbq_table_edits(vdbq *db, unsigned table);
 /* How many runs the file has of it: the order of a tablet's rows by a key, by what
- * is UNIQUE, or by an index. A tablet of few rows that is not full has none, and
- * small tablets become larger ones as rows come, so that there are few. */
+ * is UNIQUE, or by an index. A tablet of few rows that is not full has none. */
 VDBQ_API uint64_t vdbq_table_runs(vdbq *db, unsigned table);
 /* The CREATE TABLE statement that makes an equal, empty table. */
 VDBQ_API const char *vdbq_table_sql(vdbq *db, unsigned table);
@@ -687,9 +690,8 @@ VDBQ_API const char *vdbq_index_sql(vdbq *db, unsigned index);
 struct vdbq_vacuum {
     uint64_t before_bytes; /* when VACUUM began                           */
     uint64_t after_bytes;  /* when it ended                               */
-    uint64_t read_bytes;   /* of these, that are there since others read
-                              older states, and are gone with the next VACUUM
-                              after that                                  */
+    uint64_t read_bytes;   /* of these, that others read as older states: until
+                              the next VACUUM after that                  */
 };
 
 /* Makes the file as short as it can be, as VACUUM does, and tells what became of
@@ -707,8 +709,7 @@ VDBQ_API const char *vdbq_fault(vdbq *db, unsigned number);
 
 /* What a connection does with the database's file at a moment. */
 struct vdbq_connection {
-    int process;           /* that has it; 0: one of another machine or
-                              container, or not known                        */
+    int process;           /* that has it; 0: of another machine, not known  */
     const char *program;   /* the process's name; "": not known              */
     bool own;              /* it is the connection that asks                 */
     bool writes;           /* a transaction is open on it; else it reads     */
@@ -716,8 +717,7 @@ struct vdbq_connection {
                               they are counted                               */
     uint64_t newer_states; /* commits that came after that: what these freed
                               is kept while somebody reads it                */
-    double seconds;        /* since it began to write, or to read anything;
-                              0: not known                                   */
+    double seconds;        /* since it began to; 0: not known                */
 };
 /* Finds all connections, of all processes, that read or write the file at this
  * moment, and says how many there are: 0 also on failure (IO, CORRUPT, NO_MEMORY).

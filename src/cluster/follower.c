@@ -242,6 +242,7 @@ static enum vdbq_status prepare(struct follower *follower,
     follower->ranks.share_first = order->share_first;
     follower->ranks.share_end = order->share_end;
     db->probed_most = order->probed_most;
+    db->changes = order->changes;
     enum vdbq_status status = take_settings(follower, &order->settings);
     if (status == VDBQ_OK)
         status =

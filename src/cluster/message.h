@@ -42,15 +42,16 @@ enum {
 };
 
 struct order {
-    struct settings settings; /* but for the number of cores               */
-    uint64_t state;           /* cluster_state() of what is read           */
-    uint64_t plan;            /* cluster_plan() of the plan                */
-    int64_t now;              /* as of struct plan_limits                  */
-    uint64_t given;           /* likewise                                  */
-    uint32_t careful;         /* likewise                                  */
-    uint32_t parameters;      /* struct parameter_item, and texts, behind  */
-    uint64_t text_bytes;      /* of the statement, behind this             */
-    uint32_t share_first;     /* as of struct ranks: the rank's            */
+    struct settings settings;    /* but for the number of cores               */
+    uint64_t state;              /* cluster_state() of what is read           */
+    uint64_t plan;               /* cluster_plan() of the plan                */
+    int64_t now;                 /* as of struct plan_limits                  */
+    struct vdbq_changes changes; /* likewise                               */
+    uint64_t given;              /* likewise                                  */
+    uint32_t careful;            /* likewise                                  */
+    uint32_t parameters;         /* struct parameter_item, and texts, behind  */
+    uint64_t text_bytes;         /* of the statement, behind this             */
+    uint32_t share_first;        /* as of struct ranks: the rank's            */
     uint32_t share_end;
     uint64_t probed_most; /* as of struct vdbq */
 };

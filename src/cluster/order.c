@@ -22,6 +22,7 @@ uint8_t *order_make(const vdbq_query *query, size_t *size)
                            .state = cluster_state(query->snapshot.catalogue),
                            .plan = cluster_plan(&query->plan.steps),
                            .now = query->plan.now,
+                           .changes = query->db->changes,
                            .given = query->given,
                            .careful = query->careful,
                            .probed_most = query->db->probed_most,

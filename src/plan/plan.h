@@ -115,7 +115,8 @@ struct plan_parameter {
 struct plan_insert {
     uint32_t table_id;
     enum conflict conflict;
-    bool ignores_broken; /* OR IGNORE: rows that break NOT NULL or a CHECK are
+    unsigned integer_key; /* the primary key, if it is one integer; or NO_KEY */
+    bool ignores_broken;  /* OR IGNORE: rows that break NOT NULL or a CHECK are
                             left out, too                                  */
     bool from_query;
     uint64_t rows;
@@ -242,6 +243,8 @@ struct plan_limits {
                        the parameters of INSERT itself                  */
     int64_t now;    /* the time of day, as of a plan; 0: it is now      */
     uint64_t given; /* so many first rows of a SELECT are known already */
+    const struct vdbq_changes *changes; /* what changes() and its siblings give;
+                                           NULL: 0                          */
     const struct plan_conflicts *conflicts; /* what an INSERT is to be planned
                                                for: PLAN_UPSERT; else NULL  */
 };

@@ -49,7 +49,8 @@ SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
 # What no peer has, or only with another meaning.
 ALONE = {
-    'now', 'today', 'random', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
+    'now', 'today', 'random', 'changes', 'total_changes', 'last_insert_rowid', 'version',
+    'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
     'strptime', 'try_strptime', 'to_timestamp',  # by formats; DuckDB's has a zone

@@ -83,6 +83,7 @@ static struct binder binder_of(const struct binder *binder,
                             .catalogue = binder->catalogue,
                             .arena = binder->arena,
                             .now = binder->now,
+                            .limits = binder->limits,
                             .error = binder->error };
 }
 

@@ -112,14 +112,18 @@ static bool is_word(const struct expression *e, const char *word)
                   == 0;
 }
 
-/* The time of the statement: the same wherever it asks. */
-static struct expression *now(struct binder *binder, struct position at)
+int64_t statement_time(struct binder *binder)
 {
-    struct expression *e;
-
     if (*binder->now == 0)
         *binder->now = os_clock_us();
-    e = expression_integer(binder, *binder->now, at);
+    return *binder->now;
+}
+
+static struct expression *now(struct binder *binder, struct position at)
+{
+    struct expression *e =
+        expression_integer(binder, statement_time(binder), at);
+
     if (e == NULL)
         return NULL;
     e->type = VDBQ_TIMESTAMP;

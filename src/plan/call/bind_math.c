@@ -158,10 +158,9 @@ struct expression *scalar_random(struct binder *binder, const struct call *call)
     struct expression *seed, *row;
 
     tree.column.text = rows.name;
-    if (*binder->now == 0)
-        *binder->now = os_clock_us();
     seed = expression_integer(
-        binder, (int64_t)hash_mix((uint64_t)*binder->now, ++binder->randoms),
+        binder,
+        (int64_t)hash_mix((uint64_t)statement_time(binder), ++binder->randoms),
         call->tree->at);
     row = seed ? bind_window(binder, &rows) : NULL;
     return row ? expression_math(binder, OP_SHUFFLE_I64, VDBQ_BIGINT, row, seed,

@@ -20,7 +20,10 @@ struct scalar {
     enum opcode op; /* of a row that is an OPCODE */
 };
 
-/* bind_date.c: a number calculated with a constant; of NULL, a failure, NULL. */
+/* bind_date.c: the time of the statement, the same wherever it asks. From then on
+ * its plan holds for one run, and it says nothing that has to last. */
+int64_t statement_time(struct binder *binder);
+/* ... a number calculated with a constant; of NULL, a failure, NULL. */
 struct expression *scalar_calculated(struct binder *binder,
                                      const struct call *call,
                                      enum ast_operator operator,

@@ -204,6 +204,14 @@ static bool is_nothing(const struct ast_conflict *conflict)
            && conflict->sets == NULL;
 }
 
+/* The number of the primary key's column, if that is one integer. */
+static unsigned integer_key(const struct table *table)
+{
+    return table->key != NO_KEY && is_integer(table->columns[table->key].type)
+               ? table->key
+               : NO_KEY;
+}
+
 enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                   struct binder *binder, struct plan *plan)
 {
@@ -229,6 +237,7 @@ enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                 ? CONFLICT_IGNORE
                                 : CONFLICT_FAIL;
     plan->insert.ignores_broken = insert->ignore;
+    plan->insert.integer_key = integer_key(inserting.table);
     return status == VDBQ_OK && insert->conflict.at.line > 0
                ? plan_conflict(statement, inserting.table, binder, plan)
                : status;

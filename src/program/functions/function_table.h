@@ -346,7 +346,15 @@ enum function_may {
     BOUND(strftime, 1, MANY, strftime,                                         \
          "... as a format says")                                               \
     BOUND(now, 0, 0, timestamp,                                                \
-         "the time of the statement")
+         "the time of the statement")                                          \
+    BOUND(changes, 0, 0, changes,                                              \
+         "how many rows the last statement that changes some has changed")     \
+    BOUND(total_changes, 0, 0, total_changes,                                  \
+         "... all of them on the connection")                                  \
+    BOUND(last_insert_rowid, 0, 0, last_insert_rowid,                          \
+         "the integer key of the row that the connection inserted last")       \
+    BOUND(version, 0, 0, version,                                              \
+         "of vdbq, a TEXT")
 
 /* Those that only the planner calls: casts, and what functions with names in
  * SQL are made of. Two of one name are two functions: like(text, pattern) here

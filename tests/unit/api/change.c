@@ -207,6 +207,39 @@ static void changed_rows_are_counted(void **state)
 }
 
 /* An append is a part of the transaction that is open. */
+/* What the connection knows of its changes, and a prepared query asks anew. */
+static void the_connection_counts_changes(void **state)
+{
+    vdbq *db = open_file(), *other = open_file();
+    vdbq_query *insert = prepare(db, "insert into t values (?, 'x')");
+    vdbq_query *asked = prepare(db, "select last_insert_rowid()");
+    struct vdbq_changes changes;
+
+    (void)state;
+    run(db, "begin");
+    for (int64_t key = 10; key < 13; key++) {
+        assert_int_equal(vdbq_bind_int64(insert, 1, key), VDBQ_OK);
+        assert_int_equal(vdbq_query_run(insert), VDBQ_OK);
+        assert_int_equal(vdbq_query_run(asked), VDBQ_OK);
+        assert_int_equal(vdbq_query_row(asked), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(asked, 0), key);
+    }
+    run(db, "commit; update t set b = 'y' where a > 2");
+    vdbq_get_changes(db, &changes);
+    assert_int_equal(changes.rows, 4);
+    assert_int_equal(changes.total, 7);
+    assert_int_equal(changes.key, 12);
+    vdbq_get_changes(other, &changes);
+    assert_int_equal(changes.total, 0);
+    vdbq_get_changes(NULL, &changes);
+    assert_int_equal(changes.total, 0);
+    vdbq_get_changes(db, NULL);
+    vdbq_query_close(insert);
+    vdbq_query_close(asked);
+    vdbq_close(other);
+    vdbq_close(db);
+}
+
 static void appends_belong_to_the_transaction(void **state)
 {
     const int32_t keys[] = { 10, 11 };
@@ -360,6 +393,7 @@ int main(void)
         TEST(open_queries_go_on),
         TEST(prepared_changes_run_again),
         TEST(changed_rows_are_counted),
+        TEST(the_connection_counts_changes),
         TEST(appends_belong_to_the_transaction),
         TEST(a_transaction_uses_its_space_again),
         TEST(savepoints_use_space_again),
