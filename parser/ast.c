@@ -141,6 +141,60 @@ struct ast_statement *ast_savepoint(struct parse *parse,
     return made;
 }
 
+struct ast_statement *ast_prepare(struct parse *parse, struct ast_name name,
+                                  const struct ast_statement *statement,
+                                  struct span what)
+{
+    struct ast_statement *made = make_statement(parse, AST_PREPARE);
+
+    if (made == NULL || statement == NULL)
+        return NULL;
+    if (statement->kind >= AST_PREPARE) {
+        error_at(parse->error, VDBQ_SYNTAX, what.at,
+                 "PREPARE is of a statement that is none about such");
+        return NULL;
+    }
+    parse->parameter_count = 0; /* they are that statement's */
+    parse->parameters = NULL;
+    parse->files = NULL;
+    made->named = (struct ast_named){ .name = name,
+                                      .begin = what.begin,
+                                      .end = what.end };
+    return made;
+}
+
+struct ast_statement *ast_execute(struct parse *parse, struct ast_name name,
+                                  struct span word, struct span values,
+                                  unsigned count)
+{
+    struct ast_statement *made = make_statement(parse, AST_EXECUTE);
+
+    if (made == NULL)
+        return NULL;
+    if (parse->parameter_count > 0) {
+        error_at(parse->error, VDBQ_SYNTAX, values.at,
+                 "the values of EXECUTE have no parameters");
+        error_hint(parse->error,
+                   "a program gives them to a statement that it prepares");
+        return NULL;
+    }
+    made->named = (struct ast_named){ .name = name,
+                                      .word = word.begin,
+                                      .begin = values.begin,
+                                      .end = values.end,
+                                      .values = count };
+    return made;
+}
+
+struct ast_statement *ast_deallocate(struct parse *parse, struct ast_name name)
+{
+    struct ast_statement *made = make_statement(parse, AST_DEALLOCATE);
+
+    if (made != NULL)
+        made->named = (struct ast_named){ .name = name };
+    return made;
+}
+
 void ast_finish(struct parse *parse, enum ast_explain explain,
                 struct ast_statement *statement)
 {

@@ -281,6 +281,15 @@ struct ast_copy {
     struct position at; /* of the file's name */
 };
 
+/* PREPARE, EXECUTE, DEALLOCATE. */
+struct ast_named {
+    struct ast_name name;
+    size_t word; /* EXECUTE: where that is in the statement's text        */
+    size_t begin, end; /* likewise: of PREPARE the statement that gets the name,
+                          of EXECUTE the values in its parentheses             */
+    unsigned values; /* EXECUTE: how many                                     */
+};
+
 enum ast_statement_kind {
     AST_EMPTY,  /* only blanks, comments or a semicolon */
     AST_SELECT, /* query */
@@ -308,7 +317,10 @@ enum ast_statement_kind {
     AST_DESCRIBE,
     AST_SUMMARIZE, /* of a table: SELECT * FROM it */
     AST_PRAGMA,    /* SHOW TABLES is one, too */
-    AST_ANALYZE    /* `drop`, as REINDEX */
+    AST_ANALYZE,   /* `drop`, as REINDEX */
+    AST_PREPARE,
+    AST_EXECUTE,
+    AST_DEALLOCATE /* of a name without text: ALL */
 };
 enum ast_explain {
     AST_RUN,
@@ -338,6 +350,7 @@ struct ast_statement {
         struct ast_delete delete;
         struct ast_copy copy;
         struct ast_pragma pragma;
+        struct ast_named named;
         struct ast_name savepoint; /* SAVEPOINT, RELEASE, ROLLBACK TO */
     };
 };

@@ -58,21 +58,76 @@ struct ast_conflict ast_conflict(struct span at, struct ast_target target,
     };
 }
 
-struct ast_statement *ast_update(struct parse *parse, struct ast_update update)
+/* -------------------------------------------------------- UPDATE, DELETE -- */
+
+/* The table that changes, and which of its rows do. */
+struct changed {
+    struct ast_name table, alias;
+    const struct ast_from *from; /* other tables; NULL: none */
+    struct ast_expression *where;
+};
+
+/* rowid IN (SELECT rowid FROM table WHERE where ORDER BY ... LIMIT ...): `where`,
+ * but for the rows that a LIMIT leaves. */
+static struct ast_expression *
+where_few(struct parse *parse, struct changed changed, struct few_rows few)
+{
+    struct ast_name alias =
+        changed.alias.text != NULL ? changed.alias : changed.table;
+    struct ast_name rowid = { .text = "rowid", .at = few.at.at };
+    struct select_parts parts = { .where = changed.where };
+    struct ast_query *rows;
+
+    if (few.limits.limit == NULL)
+        return changed.where;
+    if (changed.from != NULL) {
+        error_at(parse->error, VDBQ_SYNTAX, few.at.at,
+                 "LIMIT is of UPDATE and DELETE of one table alone");
+        return NULL;
+    }
+    parts.results = ast_results(
+        parts.results,
+        ast_result(parse, few.at, ast_column(parse, few.at, alias, rowid),
+                   (struct ast_name){ 0 }));
+    parts.from =
+        ast_table(parse, few.at, (struct table_name){ .name = changed.table },
+                  changed.alias);
+    rows = ast_arranged(parse, few.at, ast_select(parse, few.at, parts),
+                        few.order, few.limits);
+    return ast_in(parse, operation(AST_EQ, few.at, few.at),
+                  ast_column(parse, few.at, alias, rowid),
+                  (struct in_items){ .query = rows }, false);
+}
+
+struct ast_statement *ast_update(struct parse *parse, struct ast_update update,
+                                 struct few_rows few)
 {
     struct ast_statement *made = make_statement(parse, AST_UPDATE);
 
-    if (made != NULL)
-        made->update = update;
+    if (made == NULL)
+        return NULL;
+    made->update = update;
+    made->update.where =
+        where_few(parse,
+                  (struct changed){ update.table, update.alias, update.from,
+                                    update.where },
+                  few);
     return made;
 }
 
-struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete)
+struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete,
+                                 struct few_rows few)
 {
     struct ast_statement *made = make_statement(parse, AST_DELETE);
 
-    if (made != NULL)
-        made->delete = delete;
+    if (made == NULL)
+        return NULL;
+    made->delete = delete;
+    made->delete.where =
+        where_few(parse,
+                  (struct changed){ delete.table, delete.alias, delete.from,
+                                    delete.where },
+                  few);
     return made;
 }
 

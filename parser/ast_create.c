@@ -381,6 +381,12 @@ struct ast_statement *ast_alter(struct parse *parse, struct ast_name table,
     return made;
 }
 
+void ast_drop_how(struct parse *parse, struct ast_name how)
+{
+    if (!parse_failed(parse) && !name_equal(how.text, "restrict"))
+        ast_word_is(parse, how, "CASCADE");
+}
+
 struct ast_statement *ast_drop(struct parse *parse,
                                enum ast_statement_kind kind,
                                struct target target)

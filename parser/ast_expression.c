@@ -425,38 +425,9 @@ struct ast_expression *ast_function(struct parse *parse, struct span whole,
     made->argument_count = function.call.arguments.count;
     made->star = function.call.star;
     made->distinct = function.call.distinct;
+    made->ignores_nulls = function.call.ignores_nulls;
     made->order = function.call.order.first;
     made->filter = function.filter;
     made->over = function.window.over;
     return over_parts(parse, made, deeper(depth, depth_of(function.filter)));
-}
-
-struct ast_expression *ast_extract(struct parse *parse, struct span whole,
-                                   struct span name, struct span field,
-                                   struct ast_expression *value)
-{
-    struct function function = { .name = ast_name(parse, name) };
-    struct ast_name word = ast_name(parse, field);
-    struct ast_expression *text = make_expression(parse, AST_STRING, field);
-
-    if (text == NULL)
-        return NULL;
-    text->string = word.text;
-    text->string_length = strlen(word.text);
-    function.call.arguments = ast_values(parse, function.call.arguments, text);
-    function.call.arguments = ast_values(parse, function.call.arguments, value);
-    return ast_function(parse, whole, function);
-}
-
-struct ast_expression *ast_position(struct parse *parse, struct span at,
-                                    struct span name,
-                                    struct ast_expression *part,
-                                    struct ast_expression *whole)
-{
-    struct function function = { .name = ast_name(parse, name) };
-
-    function.name.text = "instr";
-    function.call.arguments = ast_values(parse, function.call.arguments, whole);
-    function.call.arguments = ast_values(parse, function.call.arguments, part);
-    return ast_function(parse, at, function);
 }

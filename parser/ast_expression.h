@@ -68,7 +68,8 @@ enum ast_expression_kind {
     AST_INTERVAL,   /* INTERVAL '3' MONTH: integer, unit               */
     AST_COLUMN,     /* table (may be none), column                     */
     AST_PARAMETER,  /* ? (integer: its number from 1, in order of the
-                      text), ?3 (integer), :name (column.text)        */
+                      text), ?3 and $3 (integer), :name, $name and
+                      @name (column.text)                             */
     AST_OPERATOR,   /* operator, left, right                           */
     AST_BETWEEN,    /* left, low in arguments, high behind it; negated */
     AST_CAST,       /* left, type; try                                 */
@@ -84,7 +85,9 @@ enum ast_expression_kind {
     AST_QUANTIFIED, /* left operator ANY (query); negated: ALL        */
     AST_ROW,        /* items: (a, b), of two values at least; in GROUP BY
                       also of none                                    */
-    AST_SETS        /* arguments: GROUPING SETS (...), in GROUP BY alone */
+    AST_SETS,       /* arguments: GROUPING SETS (...), in GROUP BY alone */
+    AST_DEFAULT     /* what the column has that it is a value for: in rows of
+                      VALUES and in SET alone                         */
 };
 
 enum ast_unit {
@@ -173,6 +176,7 @@ struct ast_expression {
     enum ast_match match;    /* AST_LIKE                       */
     bool star;               /* count(*)                       */
     bool distinct;           /* count(DISTINCT x)              */
+    bool ignores_nulls;      /* last_value(x IGNORE NULLS)     */
 };
 
 struct ast_value {

@@ -230,7 +230,7 @@ struct ast_expression *ast_parameter(struct parse *parse, struct span span)
 
     if (made == NULL)
         return NULL;
-    if (*text == ':') {
+    if (length > 1 && text[0] != '?' && !(text[1] >= '0' && text[1] <= '9')) {
         made->column.text = arena_copy(parse->arena, text + 1, length - 1);
         made->column.at = span.at;
         if (made->column.text == NULL)

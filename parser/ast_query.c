@@ -288,6 +288,64 @@ static struct ast_query *deepen(struct parse *parse, struct ast_query *query,
     return fits_depth(parse, query->depth, whole.at) ? query : NULL;
 }
 
+/* ----------------------------------------------------------------- LIMIT -- */
+
+/* (SELECT count(*) FROM table) */
+static struct ast_expression *rows_of(struct parse *parse, struct span whole,
+                                      struct table_name table)
+{
+    struct function count = { .name = { .text = "count", .at = whole.at },
+                              .call.star = true };
+    struct ast_name none = { 0 };
+    struct select_parts parts = { .from =
+                                      ast_table(parse, whole, table, none) };
+
+    parts.results = ast_results(
+        parts.results,
+        ast_result(parse, whole, ast_function(parse, whole, count), none));
+    return ast_subquery(parse, AST_SUBQUERY, whole,
+                        ast_select(parse, whole, parts));
+}
+
+/* floor(rows * share / 100), a whole number. */
+static struct ast_expression *share_of(struct parse *parse, struct span whole,
+                                       struct ast_expression *rows,
+                                       struct ast_expression *share)
+{
+    struct function floor = { .name = { .text = "floor", .at = whole.at } };
+    struct ast_expression *hundred = make_expression(parse, AST_INTEGER, whole);
+    struct ast_expression *e;
+
+    if (hundred != NULL)
+        hundred->integer = 100;
+    e = ast_binary(parse, operation(AST_MUL, whole, whole), rows, share);
+    e = ast_binary(parse, operation(AST_DIV, whole, whole), e, hundred);
+    floor.call.arguments = ast_values(parse, floor.call.arguments, e);
+    return ast_cast(parse, operation(AST_PLUS, whole, whole),
+                    ast_function(parse, whole, floor),
+                    (struct ast_type){ .type = VDBQ_BIGINT });
+}
+
+/* LIMIT share %: WITH rows AS MATERIALIZED (query) SELECT * FROM rows LIMIT
+ * share_of(rows). Nobody can write the name that they have. */
+static struct ast_query *limit_by_share(struct parse *parse, struct span whole,
+                                        struct ast_query *query,
+                                        struct limits limits)
+{
+    struct table_name rows = { .name = { .text = "", .at = whole.at } };
+    struct with_list withs =
+        ast_withs((struct with_list){ 0 },
+                  ast_with_once(ast_with(parse, rows.name,
+                                         (struct name_list){ 0 }, query)));
+
+    limits.limit =
+        share_of(parse, whole, rows_of(parse, whole, rows), limits.limit);
+    limits.share = false;
+    query = ast_arranged(parse, whole, ast_whole_table(parse, whole, rows),
+                         (struct order_list){ 0 }, limits);
+    return ast_with_query(parse, whole, withs, query);
+}
+
 struct ast_query *ast_arranged(struct parse *parse, struct span whole,
                                struct ast_query *query, struct order_list order,
                                struct limits limits)
@@ -305,9 +363,14 @@ struct ast_query *ast_arranged(struct parse *parse, struct span whole,
     if (query == NULL)
         return NULL;
     query->order = order.first;
-    query->limit = limits.limit;
-    query->offset = limits.offset;
-    return deepen(parse, query, whole, depth);
+    if (!limits.share) {
+        query->limit = limits.limit;
+        query->offset = limits.offset;
+    }
+    query = deepen(parse, query, whole, depth);
+    return limits.share && query != NULL
+               ? limit_by_share(parse, whole, query, limits)
+               : query;
 }
 
 struct ast_query *ast_with_query(struct parse *parse, struct span whole,

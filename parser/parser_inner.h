@@ -34,7 +34,8 @@ struct parse {
     int last_token, before_token;
     unsigned altering; /* tokens from ALTER on; 0: there was none */
     enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
-    struct ast_from *files;       /* those read so far, the last one first */
+    unsigned unit_depth;    /* of INTERVAL (n) DAY: parentheses that are open */
+    struct ast_from *files; /* those read so far, the last one first */
     struct ast_expression *spare; /* given back, each with the next as `left` */
     /* of the parameters */
     struct parameter **parameters; /* named ones, by their names' hash   */
@@ -71,6 +72,14 @@ struct ast_statement *ast_simple(struct parse *parse,
 struct ast_statement *ast_savepoint(struct parse *parse,
                                     enum ast_statement_kind kind,
                                     struct ast_name name);
+/* PREPARE name AS statement, which is `what`. */
+struct ast_statement *ast_prepare(struct parse *parse, struct ast_name name,
+                                  const struct ast_statement *statement,
+                                  struct span what);
+struct ast_statement *ast_execute(struct parse *parse, struct ast_name name,
+                                  struct span word, struct span values,
+                                  unsigned count);
+struct ast_statement *ast_deallocate(struct parse *parse, struct ast_name name);
 /* ast_change.c */
 struct ast_statement *ast_insert(struct parse *parse,
                                  struct insert_parts parts);
@@ -80,8 +89,10 @@ struct ast_statement *ast_insert_by(struct parse *parse, struct ast_name what,
 struct ast_conflict ast_conflict(struct span at, struct ast_target target,
                                  struct set_list sets,
                                  struct ast_expression *where);
-struct ast_statement *ast_update(struct parse *parse, struct ast_update update);
-struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete);
+struct ast_statement *ast_update(struct parse *parse, struct ast_update update,
+                                 struct few_rows few);
+struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete,
+                                 struct few_rows few);
 /* column = expression, (columns) = (expressions), (columns) = (SELECT ...). */
 struct set_list ast_set(struct parse *parse, struct ast_name column,
                         struct ast_expression *expression);
@@ -164,6 +175,8 @@ struct ast_statement *ast_alter(struct parse *parse, struct ast_name table,
 struct ast_statement *ast_drop(struct parse *parse,
                                enum ast_statement_kind kind,
                                struct target target);
+/* CASCADE or RESTRICT behind it; any other word fails. */
+void ast_drop_how(struct parse *parse, struct ast_name how);
 
 /* ----------------------------------------- constructors: ast_query.c -- */
 
@@ -326,6 +339,7 @@ struct call ast_part(struct parse *parse, struct ast_expression *value,
 struct call ast_side(struct parse *parse, struct span side,
                      struct ast_expression *characters,
                      struct ast_expression *value);
+/* ast_forms.c: forms that mean calls. */
 /* EXTRACT(field FROM value) is extract('field', value). */
 struct ast_expression *ast_extract(struct parse *parse, struct span whole,
                                    struct span name, struct span field,
@@ -335,6 +349,18 @@ struct ast_expression *ast_position(struct parse *parse, struct span at,
                                     struct span name,
                                     struct ast_expression *part,
                                     struct ast_expression *whole);
+/* x ^ y is power(x, y). */
+struct ast_expression *ast_power(struct parse *parse, struct span whole,
+                                 struct ast_expression *base,
+                                 struct ast_expression *exponent);
+/* INTERVAL (amount) MONTH is to_months(amount). */
+struct ast_expression *ast_interval_of(struct parse *parse, struct span whole,
+                                       struct ast_expression *amount,
+                                       struct span unit);
+/* f(...) WITHIN GROUP (ORDER BY ...) */
+struct ast_expression *ast_within_group(struct parse *parse, struct span whole,
+                                        struct function function,
+                                        struct order_list order);
 /* An expression in parentheses. */
 struct ast_expression *ast_group(struct parse *parse, struct span whole,
                                  struct ast_expression *inner);
@@ -457,6 +483,7 @@ union sql_value {
     struct ast_with *with;
     struct with_list withs;
     struct limits limits;
+    struct few_rows few;
     struct distinct distinct;
     struct group group;
     struct call call;

@@ -95,6 +95,7 @@ struct call {
     struct value_list arguments;
     struct order_list order;
     bool star, distinct;
+    bool ignores_nulls;   /* IGNORE NULLS */
     bool part;            /* with FROM: only some functions are written so */
     struct ast_name side; /* BOTH, LEADING or TRAILING of trim; or nothing */
 };
@@ -149,6 +150,14 @@ struct select_parts {
 
 struct limits {
     struct ast_expression *limit, *offset;
+    bool share; /* `limit` is per cent of the rows */
+};
+
+/* ORDER BY ... LIMIT of UPDATE and DELETE, and where it is written. */
+struct few_rows {
+    struct span at;
+    struct order_list order;
+    struct limits limits; /* without an expression: all rows */
 };
 
 /* An alias with names of columns. */

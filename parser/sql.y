@@ -142,9 +142,13 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     SHIFT_LEFT  "<<"
     SHIFT_RIGHT ">>"
     TYPED       "::"
+    POWER       "^"
     PERCENT     "%"
     GROUP       "GROUP"
     GROUPING_SETS "GROUPING SETS"
+    WITHIN_GROUP "WITHIN GROUP"
+    IGNORE_NULLS "IGNORE NULLS"
+    RESPECT_NULLS "RESPECT NULLS"
     HAVING      "HAVING"
     ORDER       "ORDER"
     LIMIT       "LIMIT"
@@ -168,11 +172,13 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     DATE        "DATE"
     DEFERRED    "DEFERRED"
     DESC        "DESC"
+    DEALLOCATE  "DEALLOCATE"
     DESCRIBE    "DESCRIBE"
     DO          "DO"
     END_WORD    "END"
     EXCLUDE     "EXCLUDE"
     EXCLUSIVE   "EXCLUSIVE"
+    EXECUTE     "EXECUTE"
     EXPLAIN     "EXPLAIN"
     EXTRACT     "EXTRACT"
     FETCH       "FETCH"
@@ -198,6 +204,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     PARTITION   "PARTITION"
     POSITION    "POSITION"
     PRECEDING   "PRECEDING"
+    PREPARE     "PREPARE"
     QUALIFY     "QUALIFY"
     RANGE       "RANGE"
     REINDEX     "REINDEX"
@@ -240,6 +247,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %left AMPERSAND BAR SHIFT_LEFT SHIFT_RIGHT
 %left PLUS MINUS
 %left STAR SLASH PERCENT
+%left POWER
 %left CONCAT
 %precedence COLLATE
 %precedence PREFIX
@@ -254,6 +262,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <values> values groupings partition
 %type <items> items
 %type <row> row
+%type <items> row_items
+%type <expression> row_item
 %type <rows> rows
 %type <result> result
 %type <results> results result_list replaced replacements
@@ -278,12 +288,14 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <orders> order_terms order_list key_terms key_list
 %type <order> order_term key_term
 %type <nulls> nulls
-%type <limits> limit some_limit
+%type <limits> limit some_limit limit_rows limit_count
+%type <few> few_rows
 %type <group> group
 %type <call> call
 %type <in_items> in_items
 %type <whens> whens
 %type <window> over window
+%type <flag> null_values
 %type <named_windows> named_windows named_window_list
 %type <frame> frame
 %type <bound> frame_bound
@@ -295,7 +307,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <from> using
 %type <aliased> into
 %type <statement> statement create alter drop insert update delete transaction
-%type <statement> change copy inspect
+%type <statement> change copy inspect named
 %type <copy_option> copy_option
 %type <copy_options> copy_options copy_list
 %type <type> type
@@ -320,6 +332,10 @@ input:
                        { ast_finish(parse, AST_EXPLAIN_ANALYZE, $3); }
   | EXPLAIN "(" TREE ")" statement
                        { ast_finish(parse, AST_EXPLAIN_TREE, $5); }
+  | EXPLAIN NAME[query] NAME[plan] statement
+        { ast_word_is(parse, ast_name(parse, @query), "QUERY");
+          ast_word_is(parse, ast_name(parse, @plan), "PLAN");
+          ast_finish(parse, AST_EXPLAIN, $statement); }
   | ANALYZE
         { ast_finish(parse, AST_RUN,
                      ast_drop(parse, AST_ANALYZE, (struct target){ 0 })); }
@@ -338,7 +354,7 @@ statement:
   | WITH RECURSIVE withs change returning
         { $$ = ast_with_change(ast_returning($change, $returning),
                                ast_recursive($withs)); }
-  | create | alter | drop | transaction | copy | inspect
+  | create | alter | drop | transaction | copy | inspect | named
 
 /* ------------------------------------------------------------- queries -- */
 
@@ -556,14 +572,31 @@ limit:
   | some_limit
 
 some_limit:
-    LIMIT expression   { $$ = (struct limits){ $2, NULL }; }
-  | LIMIT ALL                           { $$ = (struct limits){ NULL, NULL }; }
-  | LIMIT ALL OFFSET expression         { $$ = (struct limits){ NULL, $4 }; }
-  | LIMIT expression OFFSET expression  { $$ = (struct limits){ $2, $4 }; }
-  | LIMIT expression "," expression     { $$ = (struct limits){ $4, $2 }; }
-  | OFFSET expression rows_word         { $$ = (struct limits){ NULL, $2 }; }
-  | fetch                               { $$ = (struct limits){ $1, NULL }; }
-  | OFFSET expression rows_word fetch   { $$ = (struct limits){ $4, $2 }; }
+    limit_rows
+  | LIMIT ALL                         { $$ = (struct limits){ 0 }; }
+  | LIMIT ALL OFFSET expression       { $$ = (struct limits){ .offset = $4 }; }
+  | OFFSET expression rows_word       { $$ = (struct limits){ .offset = $2 }; }
+  | fetch                             { $$ = (struct limits){ .limit = $1 }; }
+  | OFFSET expression rows_word fetch { $$ = (struct limits){ $4, $2, false }; }
+
+limit_rows:
+    LIMIT limit_count                 { $$ = $limit_count; }
+  | LIMIT limit_count OFFSET expression
+        { $$ = $limit_count; $$.offset = $4; }
+  | LIMIT expression "," expression   { $$ = (struct limits){ $4, $2, false }; }
+
+/* Behind `%` the word OFFSET is no column that something is divided by. */
+limit_count:
+    expression                { $$ = (struct limits){ .limit = $1 }; }
+  | term "%"  %prec RIGHT     { $$ = (struct limits){ $1, .share = true }; }
+  | expression NAME[percent]
+        { $$ = (struct limits){ $1, .share = ast_word_is(
+               parse, ast_name(parse, @percent), "PERCENT") }; }
+
+/* Those that UPDATE and DELETE are about, of all that WHERE is true of. */
+few_rows:
+    %empty             { $$ = (struct few_rows){ 0 }; }
+  | order limit_rows   { $$ = (struct few_rows){ @$, $order, $limit_rows }; }
 
 fetch:
     FETCH name some_rows name[only]
@@ -585,7 +618,17 @@ rows:
   | rows "," row       { $$ = ast_rows($1, $3); }
 
 row:
-    "(" items ")"      { $$ = ast_row(parse, @1, $items); }
+    "(" row_items ")"  { $$ = ast_row(parse, @1, $row_items); }
+
+row_items:
+    row_item
+        { $$ = ast_items(parse, (struct item_list){ 0 }, $1); }
+  | row_items "," row_item
+        { $$ = ast_items(parse, $1, $3); }
+
+row_item:
+    expression
+  | DEFAULT            { $$ = ast_word(parse, AST_DEFAULT, @$); }
 
 values:
     expression
@@ -812,17 +855,22 @@ alteration:
 column_word: %empty | COLUMN
 
 drop:
-    DROP TABLE old_table
+    DROP TABLE old_table with_it
         { $$ = ast_drop(parse, AST_DROP_TABLE, $old_table); }
-  | DROP VIEW old_table
+  | DROP VIEW old_table with_it
         { $$ = ast_drop(parse, AST_DROP_VIEW, $old_table); }
-  | DROP INDEX old_table
+  | DROP INDEX old_table with_it
         { $$ = ast_drop(parse, AST_DROP_INDEX, $old_table); }
   | REINDEX
         { $$ = ast_drop(parse, AST_REINDEX, (struct target){ 0 }); }
   | REINDEX own_table
         { $$ = ast_drop(parse, AST_REINDEX,
                         (struct target){ .name = $own_table }); }
+
+/* Nothing but a table's indexes goes with what goes. */
+with_it:
+    %empty
+  | NAME               { ast_drop_how(parse, ast_name(parse, @$)); }
 
 old_table:
     own_table            { $$ = (struct target){ .name = $own_table }; }
@@ -837,9 +885,11 @@ old_name:
 
 change: insert | update | delete
   | TRUNCATE own_table
-        { $$ = ast_delete(parse, (struct ast_delete){ .table = $own_table }); }
+        { $$ = ast_delete(parse, (struct ast_delete){ .table = $own_table },
+                          (struct few_rows){ 0 }); }
   | TRUNCATE TABLE own_table
-        { $$ = ast_delete(parse, (struct ast_delete){ .table = $own_table }); }
+        { $$ = ast_delete(parse, (struct ast_delete){ .table = $own_table },
+                          (struct few_rows){ 0 }); }
 
 insert:
     insert_verb INTO into source conflict
@@ -884,15 +934,15 @@ returning:
   | RETURNING result_list  { $$ = $result_list; }
 
 update:
-    UPDATE own_table alias SET sets from where
+    UPDATE own_table alias SET sets from where few_rows
         { $$ = ast_update(parse, (struct ast_update){ $own_table, $alias,
-                          $sets.first, $from, $where }); }
+                          $sets.first, $from, $where }, $few_rows); }
 
 sets: set
   | sets "," set       { $$ = ast_sets($1, $3); }
 
 set:
-    name "=" expression  { $$ = ast_set(parse, $name, $expression); }
+    name "=" row_item    { $$ = ast_set(parse, $name, $row_item); }
   | "(" name_list ")" "=" row
         { $$ = ast_set_row(parse, @name_list, $name_list, $row); }
   | "(" name_list ")" "=" in_parentheses
@@ -900,9 +950,9 @@ set:
                              $in_parentheses); }
 
 delete:
-    DELETE FROM own_table alias using where
+    DELETE FROM own_table alias using where few_rows
         { $$ = ast_delete(parse, (struct ast_delete){ $own_table, $alias,
-                          $using, $where }); }
+                          $using, $where }, $few_rows); }
 
 using:
     %empty             { $$ = NULL; }
@@ -931,6 +981,19 @@ begin_how: of_transaction | begin_kind of_transaction | TRANSACTION begin_kind
 begin_kind: DEFERRED | IMMEDIATE | EXCLUSIVE
 
 of_transaction: %empty | TRANSACTION
+
+/* A statement that has a name. */
+named:
+    PREPARE name AS statement
+        { $$ = ast_prepare(parse, $name, $4, @4); }
+  | EXECUTE name
+        { $$ = ast_execute(parse, $name, @EXECUTE, (struct span){ 0 }, 0); }
+  | EXECUTE name "(" values ")"
+        { $$ = ast_execute(parse, $name, @EXECUTE, @values, $values.count); }
+  | DEALLOCATE name         { $$ = ast_deallocate(parse, $name); }
+  | DEALLOCATE PREPARE name { $$ = ast_deallocate(parse, $name); }
+  | DEALLOCATE ALL
+        { $$ = ast_deallocate(parse, (struct ast_name){ 0 }); }
 
 copy:
     COPY input_table TO STRING copy_options
@@ -967,8 +1030,8 @@ copy_word: name | NULL | ESCAPE
 copy_value: %empty | STRING | INTEGER | TRUE | FALSE | ON | name
 
 inspect:
-    DESCRIBE input_table   { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
-  | DESCRIBE query         { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
+    describe input_table   { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
+  | describe query         { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
   | SUMMARIZE input_table  { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
   | SUMMARIZE query        { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
   | SHOW name              { $$ = ast_show(parse, @name, $name); }
@@ -978,6 +1041,8 @@ inspect:
         { $$ = ast_pragma(parse, $pragma_name, @pragma_value); }
   | PRAGMA pragma_name "=" pragma_value
         { $$ = ast_pragma(parse, $pragma_name, @pragma_value); }
+
+describe: DESCRIBE | DESC
 
 pragma_name: name | name "." name  { $$ = $3; }
 
@@ -1036,6 +1101,11 @@ primary:
                             $type); }
   | EXTRACT "(" name FROM expression ")"
         { $$ = ast_extract(parse, @$, @1, @name, $expression); }
+  | INTERVAL "(" expression ")" UNIT
+        { $$ = ast_interval_of(parse, @$, $expression, @UNIT); }
+  | INTERVAL PARAMETER UNIT
+        { $$ = ast_interval_of(parse, @$, ast_parameter(parse, @PARAMETER),
+                               @UNIT); }
   | POSITION "(" primary[part] IN expression[whole] ")"
         { $$ = ast_position(parse, @$, @1, $part, $whole); }
   | CASE case_operand whens else END_WORD
@@ -1043,6 +1113,9 @@ primary:
   | function_name "(" call ")" filter over
         { $$ = ast_function(parse, @$, (struct function){ $1, $call,
                             $filter, $over }); }
+  | function_name "(" call ")" WITHIN_GROUP "(" orders ")" filter over
+        { $$ = ast_within_group(parse, @$, (struct function){ $1, $call,
+                                $filter, $over }, $orders); }
 
 term:
     primary
@@ -1082,6 +1155,8 @@ term:
         { $$ = ast_binary(parse, operation(AST_MUL, @2, @$), $1, $3); }
   | term "/" term
         { $$ = ast_binary(parse, operation(AST_DIV, @2, @$), $1, $3); }
+  | term "^" term
+        { $$ = ast_power(parse, @$, $1, $3); }
   | term "%" term
         { $$ = ast_binary(parse, operation(AST_MOD, @2, @$), $1, $3); }
   | term "||" term
@@ -1188,7 +1263,9 @@ else:
 call:
     %empty             { $$ = (struct call){ 0 }; }
   | "*"                { $$ = (struct call){ .star = true }; }
-  | values order       { $$ = (struct call){ .arguments = $values, .order = $order }; }
+  | values order null_values
+        { $$ = (struct call){ .arguments = $values, .order = $order,
+                              .ignores_nulls = $null_values }; }
   | ALL values order   { $$ = (struct call){ .arguments = $values, .order = $order }; }
   | DISTINCT values order
         { $$ = (struct call){ .arguments = $values, .order = $order, .distinct = true }; }
@@ -1198,6 +1275,11 @@ call:
         { $$ = ast_part(parse, $a, $b, $c); }
   | NAME[side] STRING FROM expression
         { $$ = ast_side(parse, @side, ast_string(parse, @STRING), $expression); }
+
+null_values:
+    %empty             { $$ = false; }
+  | IGNORE_NULLS       { $$ = true; }
+  | RESPECT_NULLS      { $$ = false; }
 
 filter:
     %empty             { $$ = NULL; }
@@ -1284,10 +1366,11 @@ free_word: window_word | PARTITION | RANGE | ROWS
 /* Those that cannot begin a part of OVER. */
 window_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | CURRENT | DATE
-  | DEFERRED | DESC | DESCRIBE | DO | EXCLUDE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
+  | DEALLOCATE | DEFERRED | DESC | DESCRIBE | DO | EXCLUDE | EXCLUSIVE | EXECUTE | EXPLAIN
+  | EXTRACT | FIRST
   | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST
   | MATERIALIZED | NOTHING | NULLS
-  | POSITION | PRAGMA | PRECEDING | RECURSIVE | REINDEX | RELEASE | REPLACE
+  | POSITION | PRAGMA | PRECEDING | PREPARE | RECURSIVE | REINDEX | RELEASE | REPLACE
   | ROLLBACK | ROW | SAVEPOINT | SHOW | START | SUMMARIZE | TIMESTAMP | TREE | TRUNCATE | TRY_CAST
   | UNBOUNDED | VACUUM | VIEW
 

@@ -513,6 +513,38 @@ static enum vdbq_status change_steadily(vdbq_query *query)
     return status;
 }
 
+/* PREPARE, of a text that can be prepared. */
+static enum vdbq_status give_name(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    const struct ast_named *named = &query->statement->named;
+    char *text = prepared_text(query->text, named->begin, named->end);
+    vdbq_query *tried;
+    if (text == NULL)
+        return error_no_memory(&db->error);
+    enum vdbq_status status =
+        vdbq_prepare(db, text, (ptrdiff_t)named->end, &tried, NULL);
+    vdbq_query_close(tried);
+    if (status == VDBQ_OK)
+        status = prepared_add(&db->prepared, named->name.text, text, named->end,
+                              &db->error);
+    if (status != VDBQ_OK)
+        memory_release(text);
+    return status;
+}
+
+/* DEALLOCATE. */
+static enum vdbq_status take_name(vdbq_query *query)
+{
+    const struct ast_name *name = &query->statement->named.name;
+    struct prepared **list = &query->db->prepared;
+    if (name->text == NULL)
+        prepared_finish(list);
+    else if (!prepared_remove(list, name->text))
+        return query_no_name(query->db, name);
+    return VDBQ_OK;
+}
+
 static enum vdbq_status change_any(vdbq_query *query)
 {
     vdbq *db = query->db;
@@ -533,6 +565,10 @@ static enum vdbq_status change_any(vdbq_query *query)
                                  &query->statement->savepoint);
     case AST_VACUUM:
         return session_vacuum(db, NULL);
+    case AST_PREPARE:
+        return give_name(query);
+    case AST_DEALLOCATE:
+        return take_name(query);
     default:
         return change_steadily(query);
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options: the settings of a connection, set and told as texts. The table of
- * what there is lies in base/settings.c.
+ * what there is lies in base/settings.c. And how a database is opened with them.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/query.h"
+#include "data/file/part_files.h"
 
 static enum vdbq_status set(vdbq *db, unsigned number, const char *value)
 {
@@ -62,4 +63,32 @@ const char *vdbq_get(vdbq *db, const char *option)
 {
     unsigned number = db && option ? setting_find(option) : SETTINGS_MAX;
     return number < SETTINGS_MAX ? db->options.texts[number] : NULL;
+}
+
+/* ------------------------------------------------------- of a database -- */
+
+/* What the data floor knows of SQL; a default_parser. */
+static enum vdbq_status parse_default(const char *sql, struct arena *arena,
+                                      const struct ast_expression **tree,
+                                      struct error *error)
+{
+    return sql_parse_expression(sql, strlen(sql), arena, tree, error);
+}
+
+struct database_params session_params(vdbq *db, const char *path,
+                                      unsigned flags)
+{
+    bool in_memory =
+        path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0;
+    const bool parts = !in_memory && part_folder(path);
+    const unsigned opened = parts ? flags & ~(unsigned)VDBQ_OPEN_CREATE : flags;
+    return (struct database_params){
+        .path = in_memory ? ":memory:" : path,
+        .flags = in_memory ? flags | VDBQ_OPEN_CREATE : opened,
+        .files = in_memory ? &os_memory_files
+                 : parts   ? &part_files
+                           : &os_files,
+        .settings = &db->options.settings,
+        .parse_default = parse_default,
+    };
 }

@@ -11,9 +11,14 @@
 
 #include "base/type.h"
 
+unsigned query_parameter_count(const vdbq_query *query)
+{
+    return query->statement ? query->statement->parameter_count : 0;
+}
+
 unsigned vdbq_query_parameters(const vdbq_query *query)
 {
-    return query && query->statement ? query->statement->parameter_count : 0;
+    return query != NULL && !query->executes ? query_parameter_count(query) : 0;
 }
 
 const char *vdbq_query_parameter_name(const vdbq_query *query,
@@ -31,7 +36,7 @@ unsigned vdbq_query_parameter_index(const vdbq_query *query, const char *name)
     unsigned count = vdbq_query_parameters(query);
     if (name == NULL)
         return 0;
-    if (*name == ':')
+    if (*name == ':' || *name == '$' || *name == '@')
         name++;
     for (unsigned i = 1; i <= count && *name != '\0'; i++)
         if (strcmp(vdbq_query_parameter_name(query, i), name) == 0)
@@ -48,7 +53,7 @@ static void release(const struct parameter *value)
 
 enum vdbq_status query_parameters_open(vdbq_query *query)
 {
-    unsigned count = vdbq_query_parameters(query);
+    unsigned count = query_parameter_count(query);
     if (count == 0)
         return VDBQ_OK;
     query->parameters =
@@ -62,7 +67,7 @@ enum vdbq_status query_parameters_open(vdbq_query *query)
 
 void query_parameters_close(vdbq_query *query)
 {
-    unsigned count = query->parameters ? vdbq_query_parameters(query) : 0;
+    unsigned count = query->parameters ? query_parameter_count(query) : 0;
     for (unsigned i = 0; i < count; i++)
         release(&query->parameters[i]);
 }

@@ -12,9 +12,12 @@
  *     takes is small beside theirs, and waited for only where one query alone
  *     reads many times more.
  *  4. Then queries run there. The tablets stay where they lie.
+ *
+ * Keys of indexes are computed on the host in any case.
  */
 #include <string.h>
 
+#include "api/alone/index_keys.h"
 #include "api/kernels.h"
 #include "api/query.h"
 #include "api/station.h"
@@ -23,6 +26,7 @@
 #include "device/build_process.h"
 #include "device/kind.h"
 #include "device/several.h"
+#include "exec/operator/kinds.h"
 
 /* Rows below which a query runs on the host, where no device was asked for
  * and none was tuned: opening a device costs more than the host's whole run. */
@@ -362,4 +366,54 @@ enum vdbq_status vdbq_device_open(vdbq *db)
         status = place_choose(db, &wanted, NULL, NULL, UINT64_MAX, &place);
     }
     return session_report(db, status, NULL, 0);
+}
+
+/* ------------------------------------------------------ keys of indexes -- */
+
+/* Where keys of indexes are computed: on the host, for rows are few, or it is the
+ * commit of many, which its own threads share. */
+struct key_place {
+    vdbq *db;
+    struct settings settings;
+};
+
+static enum vdbq_status choose_key_place(void *context,
+                                         const struct table *table,
+                                         const struct program *program,
+                                         uint64_t rows, struct run_place *place,
+                                         struct error *error)
+{
+    struct key_place *of = context;
+    enum vdbq_status status =
+        place_choose(of->db, &of->settings, table, program, rows, place);
+
+    if (status != VDBQ_OK && error != &of->db->error)
+        *error = of->db->error;
+    return status;
+}
+
+enum vdbq_status session_compute_keys(void *context,
+                                      const struct index_request *request,
+                                      struct rows *keys, struct error *error)
+{
+    struct key_place place = { .db = context };
+    struct snapshot snapshot = { place.db->database,
+                                 (struct catalogue *)request->catalogue };
+    struct plan_limits limits = { .careful = true };
+    struct stream_stats stats;
+    struct stream_params params = { .snapshot = &snapshot,
+                                    .choose = choose_key_place,
+                                    .choose_context = &place,
+                                    .choose_kind = operator_kind,
+                                    .nested = true,
+                                    .stats = &stats };
+
+    place.settings = place.db->options.settings;
+    strcpy(place.settings.device, "host");
+    place.settings.build = BUILD_AUTO;
+    place.settings.mode = MODE_AUTO;
+    place.settings.steps = STEPS_AUTO;
+    params.threads = host_threads(place.db, &place.settings);
+    stream_stats_init(&stats);
+    return index_keys_run(request, &limits, &params, keys, error);
 }

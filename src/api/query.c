@@ -260,7 +260,7 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
  * are NULL before: it is then told by the run. */
 static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
 {
-    return vdbq_query_parameters(query) > 0
+    return query_parameter_count(query) > 0
            && (status == VDBQ_TYPE || status == VDBQ_CONSTRAINT
                || status == VDBQ_RANGE);
 }
@@ -310,9 +310,128 @@ static enum vdbq_status prepared(vdbq *db, enum vdbq_status status,
     return status;
 }
 
+/* A text of SQL that failures have places in. */
+struct told {
+    const char *text;
+    size_t length;
+};
+
+/* Whether EXECUTE has as many values as the statement has parameters. */
+static enum vdbq_status check_values(vdbq *db, const struct ast_named *named,
+                                     const struct ast_statement *statement)
+{
+    if (named->values == statement->parameter_count)
+        return VDBQ_OK;
+    return error_at(&db->error, VDBQ_TYPE, named->name.at,
+                    "\"%s\" has %u parameters, and EXECUTE %u values",
+                    named->name.text, statement->parameter_count,
+                    named->values);
+}
+
+/* One row of the values of EXECUTE, to be closed; NULL: there are none. */
+static enum vdbq_status compute_values(vdbq *db, const struct ast_named *named,
+                                       const char *sql, vdbq_query **values)
+{
+    *values = NULL;
+    if (named->values == 0)
+        return VDBQ_OK;
+    char *text = prepared_text(sql, named->begin, named->end);
+    if (text == NULL)
+        return error_no_memory(&db->error);
+    memcpy(text + named->word, "select", strlen("select"));
+    enum vdbq_status status =
+        vdbq_prepare(db, text, (ptrdiff_t)named->end, values, NULL);
+    memory_release(text);
+    if (status == VDBQ_OK)
+        status = vdbq_query_row(*values);
+    return status == VDBQ_ROW ? VDBQ_OK : status;
+}
+
+/* Gives one parameter the value of the row at hand. */
+static enum vdbq_status give_value(vdbq_query *values, unsigned column,
+                                   vdbq_query *query)
+{
+    unsigned parameter = column + 1;
+    if (vdbq_query_is_null(values, column))
+        return vdbq_bind_null(query, parameter);
+    switch (vdbq_query_column_type(values, column)) {
+    case VDBQ_BOOLEAN:
+    case VDBQ_SMALLINT:
+    case VDBQ_INTEGER:
+    case VDBQ_BIGINT:
+        return vdbq_bind_int64(query, parameter,
+                               vdbq_query_int64(values, column));
+    case VDBQ_FLOAT:
+    case VDBQ_DOUBLE:
+    case VDBQ_DECIMAL:
+        return vdbq_bind_double(query, parameter,
+                                vdbq_query_double(values, column));
+    default:
+        return vdbq_bind_text(query, parameter, vdbq_query_text(values, column),
+                              -1);
+    }
+}
+
+static enum vdbq_status give_values(vdbq_query *values, vdbq_query *query)
+{
+    unsigned count = values != NULL ? vdbq_query_columns(values) : 0;
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
+        status = give_value(values, i, query);
+    query->executes = true;
+    return status;
+}
+
+enum vdbq_status query_no_name(vdbq *db, const struct ast_name *name)
+{
+    error_at(&db->error, VDBQ_UNKNOWN, name->at,
+             "there is no prepared statement \"%s\"", name->text);
+    return error_hint(&db->error,
+                      "PREPARE %s AS ... makes one, which this "
+                      "connection alone has",
+                      name->text);
+}
+
+/* EXECUTE: the query is that of the statement which has the name. `told`: the text
+ * that a failure is in. */
+static enum vdbq_status prepare_named(vdbq *db, const char *sql,
+                                      const struct ast_statement *execute,
+                                      vdbq_query **query, struct told *told)
+{
+    const struct ast_named *named = &execute->named;
+    const struct prepared *prepared =
+        prepared_find(db->prepared, named->name.text);
+    struct arena arena = { 0 };
+    struct ast_statement *statement;
+    vdbq_query *values;
+    size_t consumed;
+    if (prepared == NULL)
+        return query_no_name(db, &named->name);
+    enum vdbq_status status = compute_values(db, named, sql, &values);
+    if (status == VDBQ_OK)
+        status = sql_parse(prepared->text, prepared->length, &arena, &statement,
+                           &consumed, &db->error);
+    if (status == VDBQ_OK)
+        status = check_values(db, named, statement);
+    if (status == VDBQ_OK) {
+        *told = (struct told){ prepared->text, prepared->length };
+        statement->explain = execute->explain;
+        status = query_create(db, prepared->text, prepared->length, statement,
+                              &arena, query);
+    }
+    if (status == VDBQ_OK)
+        status = query_prepare(*query);
+    if (status == VDBQ_OK)
+        status = give_values(values, *query);
+    vdbq_query_close(values);
+    arena_finish(&arena);
+    return status;
+}
+
 /* Prepares the first statement of the text, `*consumed` bytes of it. */
 static enum vdbq_status prepare_sql(vdbq *db, const char *sql, size_t size,
-                                    vdbq_query **query, size_t *consumed)
+                                    vdbq_query **query, size_t *consumed,
+                                    struct told *told)
 {
     struct arena arena = { 0 };
     struct ast_statement *statement = NULL;
@@ -320,7 +439,10 @@ static enum vdbq_status prepare_sql(vdbq *db, const char *sql, size_t size,
     session_hear_cancel(db);
     if (status == VDBQ_OK)
         status = sql_parse(sql, size, &arena, &statement, consumed, &db->error);
-    if (status == VDBQ_OK && statement->kind != AST_EMPTY) {
+    *told = (struct told){ sql, *consumed };
+    if (status == VDBQ_OK && statement->kind == AST_EXECUTE) {
+        status = prepare_named(db, sql, statement, query, told);
+    } else if (status == VDBQ_OK && statement->kind != AST_EMPTY) {
         status = query_create(db, sql, *consumed, statement, &arena, query);
         if (status == VDBQ_OK)
             status = query_prepare(*query);
@@ -341,10 +463,12 @@ enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
         return session_misuse(db, "the SQL text");
     size_t size = length < 0 ? strlen(sql) : (size_t)length, consumed = size;
     struct stop_work former = stop_enter(&db->stop);
-    enum vdbq_status status = prepare_sql(db, sql, size, query, &consumed);
+    struct told told;
+    enum vdbq_status status =
+        prepare_sql(db, sql, size, query, &consumed, &told);
     if (tail != NULL)
         *tail = sql + consumed;
-    status = prepared(db, status, sql, consumed, query);
+    status = prepared(db, status, told.text, told.length, query);
     stop_leave(former);
     return status;
 }

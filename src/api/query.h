@@ -72,6 +72,8 @@ struct vdbq_query {
                                         when it is planned again         */
     struct arena tree;            /* ... of the statement, or its tree      */
     struct arena arena;           /* of text and columns                    */
+    bool executes;                /* by EXECUTE, which gave the parameters their
+                                     values: nobody else does               */
     struct parameter *parameters; /* one a number of the statement's, whose
                                      texts are owned; NULL: it has none */
     struct plan plan;
@@ -134,6 +136,8 @@ struct vdbq_query {
     struct vdbq_vector line_vector;
 };
 
+/* How many parameters the statement has, whoever gives them values. */
+unsigned query_parameter_count(const vdbq_query *query);
 /* Room for the parameters' values; frees their texts. */
 enum vdbq_status query_parameters_open(vdbq_query *query);
 void query_parameters_close(vdbq_query *query);
@@ -177,7 +181,7 @@ enum vdbq_status query_returned_end(vdbq_query *query);
 void query_returned_batch(vdbq_query *query);
 void query_returned_forget(vdbq_query *query);
 
-/* changes.c: an INSERT has added that row of the table's columns. */
+/* returned.c: an INSERT has added that row of the table's columns. */
 void query_note_inserted(vdbq_query *query, const struct vdbq_vector *columns,
                          uint64_t row);
 /* A run of a statement that changes something has ended: the connection counts
@@ -217,6 +221,8 @@ enum vdbq_status query_stream_carefully(vdbq_query *query);
 void query_hope_again(vdbq_query *query);
 /* Frees the plan that is kept for rows that others meet. */
 void query_round_forget(vdbq_query *query);
+/* That no statement has that name. */
+enum vdbq_status query_no_name(vdbq *db, const struct ast_name *name);
 /* Whether the statement changes anything, and does so. */
 bool query_changes(const vdbq_query *query);
 enum vdbq_status query_change(vdbq_query *query);

@@ -153,7 +153,7 @@ enum vdbq_status query_stream(vdbq_query *query)
         .choose_kind = operator_kind,
         .threads = host_threads(db, &query->settings),
         .parameters = query->parameters,
-        .parameter_count = vdbq_query_parameters(query),
+        .parameter_count = query_parameter_count(query),
         .stats = &query->stats,
         .account = &query->account,
         .ranks = query->params.ranks,

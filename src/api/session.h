@@ -7,6 +7,7 @@
 #define VDBQ_API_SESSION_H
 
 #include "api/alone/opener.h"
+#include "api/alone/prepared.h"
 #include "base/threads/stop.h"
 #include "data/pool/pool.h"
 #include "base/os/os.h"
@@ -67,6 +68,7 @@ struct vdbq {
     struct vdbq_query *queries;      /* those that are open            */
     struct vdbq_append *append;      /* the one that is open, or NULL  */
     struct session_object *objects;  /* others that are open           */
+    struct prepared *prepared;       /* statements with names          */
     struct transaction *transaction; /* that BEGIN or SAVEPOINT opened, or
                                         NULL                           */
     bool saved_first;                /* SAVEPOINT did: the end of the oldest

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/alone/index_keys.h"
 #include "api/alone/opener.h"
 #include "api/query.h"
 #include "api/session.h"
@@ -15,83 +14,8 @@
 #include "data/database/users.h"
 #include "data/file/part_files.h"
 #include "data/index/run_cache.h"
-#include "exec/operator/kinds.h"
 
 /* --------------------------------------------------------- open, close -- */
-
-/* What the data floor knows of SQL; a default_parser. */
-static enum vdbq_status parse_default(const char *sql, struct arena *arena,
-                                      const struct ast_expression **tree,
-                                      struct error *error)
-{
-    return sql_parse_expression(sql, strlen(sql), arena, tree, error);
-}
-
-/* Where keys of indexes are computed: on the host, for rows are few, or it is the
- * commit of many, which its own threads share. */
-struct key_place {
-    vdbq *db;
-    struct settings settings;
-};
-
-static enum vdbq_status choose_key_place(void *context,
-                                         const struct table *table,
-                                         const struct program *program,
-                                         uint64_t rows, struct run_place *place,
-                                         struct error *error)
-{
-    struct key_place *of = context;
-    enum vdbq_status status =
-        place_choose(of->db, &of->settings, table, program, rows, place);
-
-    if (status != VDBQ_OK && error != &of->db->error)
-        *error = of->db->error;
-    return status;
-}
-
-enum vdbq_status session_compute_keys(void *context,
-                                      const struct index_request *request,
-                                      struct rows *keys, struct error *error)
-{
-    struct key_place place = { .db = context };
-    struct snapshot snapshot = { place.db->database,
-                                 (struct catalogue *)request->catalogue };
-    struct plan_limits limits = { .careful = true };
-    struct stream_stats stats;
-    struct stream_params params = { .snapshot = &snapshot,
-                                    .choose = choose_key_place,
-                                    .choose_context = &place,
-                                    .choose_kind = operator_kind,
-                                    .nested = true,
-                                    .stats = &stats };
-
-    place.settings = place.db->options.settings;
-    strcpy(place.settings.device, "host");
-    place.settings.build = BUILD_AUTO;
-    place.settings.mode = MODE_AUTO;
-    place.settings.steps = STEPS_AUTO;
-    params.threads = host_threads(place.db, &place.settings);
-    stream_stats_init(&stats);
-    return index_keys_run(request, &limits, &params, keys, error);
-}
-
-struct database_params session_params(vdbq *db, const char *path,
-                                      unsigned flags)
-{
-    bool in_memory =
-        path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0;
-    const bool parts = !in_memory && part_folder(path);
-    const unsigned opened = parts ? flags & ~(unsigned)VDBQ_OPEN_CREATE : flags;
-    return (struct database_params){
-        .path = in_memory ? ":memory:" : path,
-        .flags = in_memory ? flags | VDBQ_OPEN_CREATE : opened,
-        .files = in_memory ? &os_memory_files
-                 : parts   ? &part_files
-                           : &os_files,
-        .settings = &db->options.settings,
-        .parse_default = parse_default,
-    };
-}
 
 static enum vdbq_status open_database(vdbq *db, const char *path,
                                       unsigned flags)
@@ -153,6 +77,7 @@ void vdbq_close(vdbq *db)
     while (db->queries != NULL)
         vdbq_query_close(db->queries);
     vdbq_append_close(db->append);
+    prepared_finish(&db->prepared);
     catalogue_release(db->schema);
     transaction_abort(db->transaction);
     vdbq_close(db->files);

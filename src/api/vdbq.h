@@ -308,8 +308,8 @@ VDBQ_API enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
                                                vdbq_query **query);
 
 /*
- * Parameters of a statement: `?` is the next number from 1, ?3 that number,
- * :name the same number wherever it stands. They stand where a value may,
+ * Parameters of a statement: `?` is the next number from 1, ?3 or $3 that one,
+ * :name, $name or @name the same number wherever it stands. They stand where a value may,
  * also in LIMIT. One that no value was given is NULL. Values are copied and
  * stay until another is given; giving one ends the query's run, so that the
  * next call starts it again.
@@ -318,10 +318,10 @@ VDBQ_API enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
  * runs. A failure that values could mend is told when it runs.
  */
 VDBQ_API unsigned vdbq_query_parameters(const vdbq_query *query);
-/* The name without its colon, or "". */
+/* The name without the sign before it, or "". */
 VDBQ_API const char *vdbq_query_parameter_name(const vdbq_query *query,
                                                unsigned parameter);
-/* The number of a name, with or without its colon; 0: there is none. */
+/* The number of a name, with or without the sign before it; 0: there is none. */
 VDBQ_API unsigned vdbq_query_parameter_index(const vdbq_query *query,
                                              const char *name);
 /* Fail with RANGE: no such number, or text that is not UTF-8. The number NaN

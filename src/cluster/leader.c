@@ -353,7 +353,7 @@ static const char *why_alone(const vdbq_query *query)
         return "a transaction is open";
     if (query->files.database != NULL)
         return "it reads files";
-    for (unsigned i = 0; i < vdbq_query_parameters(query); i++)
+    for (unsigned i = 0; i < query_parameter_count(query); i++)
         if (query->parameters[i].array != NULL)
             return "a parameter is a list";
     return NULL;

@@ -10,7 +10,7 @@
 static size_t parameter_bytes(const vdbq_query *query)
 {
     size_t bytes = 0;
-    for (unsigned i = 0; i < vdbq_query_parameters(query); i++)
+    for (unsigned i = 0; i < query_parameter_count(query); i++)
         bytes +=
             sizeof(struct parameter_item) + query->parameters[i].text.length;
     return bytes;
@@ -26,7 +26,7 @@ uint8_t *order_make(const vdbq_query *query, size_t *size)
                            .given = query->given,
                            .careful = query->careful,
                            .probed_most = query->db->probed_most,
-                           .parameters = vdbq_query_parameters(query),
+                           .parameters = query_parameter_count(query),
                            .text_bytes = query->length };
     *size = sizeof order + query->length + parameter_bytes(query);
     uint8_t *bytes = memory_zeroed(*size, 1), *at = bytes;

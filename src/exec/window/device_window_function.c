@@ -45,7 +45,7 @@ static bool does_aggregate(const struct step_window_function *function,
 static bool does(const struct step_window_function *function,
                  const struct step_column *columns)
 {
-    if (function->frame.unit == FRAME_DISTANCE)
+    if (function->frame.unit == FRAME_DISTANCE || function->frame.known)
         return false;
     switch (function->function) {
     case WINDOW_ROW_NUMBER:

@@ -188,8 +188,7 @@ run_function(struct window *window, const struct step_window_function *function,
         window_partition_values(window, function, result);
         return VDBQ_OK;
     default:
-        window_neighbour(window, function, result);
-        return VDBQ_OK;
+        return window_neighbour(window, function, result, error);
     }
 }
 

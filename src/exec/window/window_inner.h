@@ -117,9 +117,10 @@ enum vdbq_status window_framed(struct window *window,
  * column, which has NULL flags. */
 void window_number(struct window *window, enum window_function function,
                    struct row_set_column *result);
-void window_neighbour(struct window *window,
-                      const struct step_window_function *function,
-                      struct row_set_column *result);
+enum vdbq_status window_neighbour(struct window *window,
+                                  const struct step_window_function *function,
+                                  struct row_set_column *result,
+                                  struct error *error);
 enum vdbq_status window_aggregate(struct window *window,
                                   const struct step_window_function *function,
                                   struct row_set_column *result,

@@ -568,6 +568,16 @@ static struct node *look_at_query(struct binder *binder,
     return node;
 }
 
+/* It stands for a value where that is a column's, of which others know. */
+static struct expression *refuse_default(struct binder *binder,
+                                         const struct ast_expression *tree)
+{
+    error_at(binder->error, VDBQ_SYNTAX, tree->at,
+             "DEFAULT is a value of a column: it stands in VALUES of INSERT "
+             "and in SET alone");
+    return NULL;
+}
+
 static struct expression *bind_tree(struct binder *binder,
                                     const struct ast_expression *tree)
 {
@@ -614,6 +624,8 @@ static struct expression *bind_tree(struct binder *binder,
             &(struct quantified_calls){ bind_expression, look_at_query });
     case AST_SUBQUERY:
         return bind_subquery(binder, tree, APPLY_SCALAR);
+    case AST_DEFAULT:
+        return refuse_default(binder, tree);
     case AST_SETS: /* of GROUP BY, which takes it apart: key_sets.c */
     case AST_ROW:
         return row_value_refuse(binder, tree), NULL;

@@ -297,6 +297,24 @@ static bool takes_order(const struct aggregate_row *aggregate)
                || aggregate->function == AGGREGATE_PRODUCT);
 }
 
+/* Whether IGNORE NULLS may stand in the call: of values of other rows alone is there
+ * a choice. */
+static bool check_ignoring(struct binder *binder,
+                           const struct ast_expression *tree)
+{
+    const struct window_row *window = window_named(tree->column.text);
+
+    if (!tree->ignores_nulls
+        || (tree->over != NULL && window != NULL
+            && window->function <= WINDOW_NTH && window->least > 0))
+        return true;
+    error_at(binder->error, VDBQ_SYNTAX, tree->at,
+             "%s takes no IGNORE NULLS: lag, lead, first_value, last_value and "
+             "nth_value do",
+             tree->column.text);
+    return false;
+}
+
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree)
 {
@@ -313,6 +331,8 @@ struct expression *bind_function(struct binder *binder,
             "windows have theirs in OVER");
         return NULL;
     }
+    if (!check_ignoring(binder, tree))
+        return NULL;
     if (name_equal(call.name, "random") && !check_random(binder, tree))
         return NULL;
     if (aggregate != NULL && tree->over == NULL)

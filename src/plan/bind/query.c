@@ -129,7 +129,9 @@ static struct expression *bind_value(struct binder *binder,
     return e;
 }
 
-static struct node *bind_row(struct binder *binder, const struct ast_row *row)
+/* `defaults`: what DEFAULT is there; NULL: nothing. */
+static struct node *bind_row(struct binder *binder, const struct ast_row *row,
+                             const struct row_defaults *defaults)
 {
     struct expression **values =
         arena_alloc(binder->arena, (row->item_count + 1) * sizeof(*values));
@@ -145,7 +147,10 @@ static struct node *bind_row(struct binder *binder, const struct ast_row *row)
         struct ast_expression room;
         char name[32];
         int length = snprintf(name, sizeof name, "column%u", count + 1);
-        values[count] = bind_value(binder, ast_item_read(item, &room));
+        values[count] = item->kind == AST_DEFAULT && defaults != NULL
+                                && count < defaults->count
+                            ? defaults->values[count]
+                            : bind_value(binder, ast_item_read(item, &room));
         names[count] = arena_copy(binder->arena, name, (size_t)length);
         if (values[count] == NULL)
             return NULL;
@@ -175,8 +180,8 @@ static struct node *bind_literals(struct binder *binder,
     enum vdbq_status status = values_samples(binder, query, &samples);
 
     for (size_t i = 0; i < samples.count && status == VDBQ_OK; i++) {
-        struct node *part =
-            bind_row(binder, VECTOR_ITEMS(&samples, const struct ast_row *)[i]);
+        struct node *part = bind_row(
+            binder, VECTOR_ITEMS(&samples, const struct ast_row *)[i], NULL);
         if (part == NULL || !vector_append(&parts, &part, 1))
             return part ? error_no_memory(binder->error), NULL : NULL;
     }
@@ -193,14 +198,17 @@ static struct node *bind_rows(struct binder *binder,
 {
     struct node **parts =
         arena_alloc(binder->arena, (query->row_count + 1) * sizeof(*parts));
+    const struct row_defaults *defaults = binder->defaults;
     unsigned count = 0;
     bool done = parts != NULL;
 
+    if (defaults != NULL && defaults->rows != query)
+        defaults = NULL;
     if (!done)
         return error_no_memory(binder->error), NULL;
     for (const struct ast_row *row = query->rows; row != NULL && done;
          row = row->next) {
-        parts[count] = bind_row(binder, row);
+        parts[count] = bind_row(binder, row, defaults);
         done = parts[count++] != NULL;
     }
     return done ? concat(binder, parts, count, query->at) : NULL;

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "plan/call/call.h"
+#include "plan/call/quantile_value.h"
 #include "plan/operator/collate_extreme.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -421,13 +422,24 @@ static struct expression *arg_extreme_over(struct binder *binder,
                                            const struct call *call,
                                            const struct expression *aggregate)
 {
-    if (call->order.count == 0 && call->frame.unit == FRAME_DEFAULT)
-        return collate_extreme_over(binder, aggregate, &call->partition,
-                                    &call->order);
-    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
-             "%s with OVER takes no ORDER BY and no frame", call->name);
-    error_hint(binder->error, "it is computed of all rows of a partition");
-    return NULL;
+    return call_is_of_partition(binder, call) ? collate_extreme_over(
+               binder, aggregate, &call->partition, &call->order)
+                                              : NULL;
+}
+
+/* Of all rows of a partition, whose order is that of the values. */
+static struct expression *quantile_over(struct binder *binder,
+                                        const struct call *call,
+                                        const struct aggregate_row *row)
+{
+    const struct quantile quantile = { .making = { binder, call->tree->at },
+                                       .partition = &call->partition };
+    struct expression *symbol;
+
+    if (!call_is_of_partition(binder, call))
+        return NULL;
+    symbol = bind_quantile(binder, call, row);
+    return symbol ? quantile_made(quantile, symbol) : NULL;
 }
 
 static struct expression *window_of_aggregate(struct binder *binder,
@@ -436,11 +448,8 @@ static struct expression *window_of_aggregate(struct binder *binder,
 {
     struct expression *e, *aggregate;
 
-    if (row->keeps == AGGREGATE_KEEPS_ALL) {
-        error_at(binder->error, VDBQ_SYNTAX, call->tree->at, "%s takes no OVER",
-                 call->name);
-        return NULL;
-    }
+    if (row->keeps == AGGREGATE_KEEPS_ALL)
+        return quantile_over(binder, call, row);
     if (row->keeps == AGGREGATE_KEEPS_OTHERS)
         return bind_made(binder, call, row->function);
     e = new_window(binder, call);
@@ -483,6 +492,7 @@ struct expression *bind_window(struct binder *binder, const struct call *call)
     e->window->function = window->function;
     if (window->function >= WINDOW_FIRST)
         e->window->frame = call->frame;
+    e->window->frame.known = call->tree->ignores_nulls;
     if (call->count > 0) {
         struct expression *argument = call->arguments[0];
         e->left = argument;

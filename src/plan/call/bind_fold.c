@@ -13,19 +13,6 @@
 #include "plan/operator/rows_fold.h"
 #include "plan/tree/binder.h"
 
-/* Windows of a whole partition have no order of their own. */
-static bool check_over(struct binder *binder, const struct call *call)
-{
-    if (call->tree->over == NULL
-        || (call->order.count == 0 && call->frame.unit == FRAME_DEFAULT))
-        return true;
-    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
-             "%s with OVER takes no ORDER BY and no frame", call->name);
-    error_hint(binder->error, "it is computed of all rows of a partition; "
-                              "first_value and last_value take both");
-    return false;
-}
-
 /* A number as the function takes it: a BIGINT or a DOUBLE. */
 static struct expression *number_of(struct binder *binder,
                                     const struct call *call, int type)
@@ -154,6 +141,7 @@ struct expression *bind_fold(struct binder *binder, const struct call *call,
     default:
         break;
     }
-    return check_over(binder, call) ? fold_rows(binder, &known, function)
-                                    : NULL;
+    return call_is_of_partition(binder, call)
+               ? fold_rows(binder, &known, function)
+               : NULL;
 }

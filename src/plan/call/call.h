@@ -34,6 +34,9 @@ struct expression *refuse_argument(struct binder *binder,
                                    const struct call *call,
                                    const struct expression *argument);
 
+/* Whether OVER, if there is one, says no more than a partition; else it fails. */
+bool call_is_of_partition(struct binder *binder, const struct call *call);
+
 /* bind_aggregate.c */
 /* The aggregate that a call names; NULL: none. min() and max() of several
  * arguments are scalar functions. */

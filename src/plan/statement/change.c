@@ -375,11 +375,13 @@ static void note_column(struct change *change, unsigned number)
 struct expression *bind_set(struct binder *binder, const struct ast_set *set,
                             const struct column *column)
 {
-    struct expression *e = set->width == 0
-                               ? bind_expression(binder, set->expression)
-                               : bind_subquery_column(binder, set->expression,
-                                                      set->number, set->width);
+    struct expression *e;
 
+    if (set->width == 0 && set->expression->kind == AST_DEFAULT)
+        return expression_default(binder, column, set->expression->at);
+    e = set->width == 0 ? bind_expression(binder, set->expression)
+                        : bind_subquery_column(binder, set->expression,
+                                               set->number, set->width);
     return e ? expression_assigned(binder, e, column) : NULL;
 }
 

@@ -101,11 +101,39 @@ static enum vdbq_status insert_node(struct inserting *inserting,
     return plan_steps(inserting->binder, node, plan);
 }
 
+/* The defaults of the columns that values are for; NULL: a failure. */
+static struct expression **defaults_of(const struct inserting *inserting)
+{
+    struct binder *binder = inserting->binder;
+    struct expression **defaults = arena_alloc(
+        binder->arena, (inserting->value_count + 1) * sizeof(*defaults));
+
+    if (defaults == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < inserting->value_count; i++) {
+        defaults[i] = expression_default(
+            binder, &inserting->table->columns[inserting->order[i]],
+            inserting->insert->table.at);
+        if (defaults[i] == NULL)
+            return NULL;
+    }
+    return defaults;
+}
+
 static enum vdbq_status insert_query(struct inserting *inserting,
                                      struct plan *plan)
 {
-    struct node *node = bind_query(inserting->binder, inserting->insert->query);
+    struct binder *binder = inserting->binder;
+    struct row_defaults defaults = { .rows = inserting->insert->query,
+                                     .values = defaults_of(inserting),
+                                     .count = inserting->value_count };
+    struct node *node;
 
+    if (defaults.values == NULL)
+        return binder->error->status;
+    binder->defaults = &defaults;
+    node = bind_query(binder, inserting->insert->query);
+    binder->defaults = NULL;
     return insert_node(inserting, node ? arrange(inserting, node) : NULL, plan);
 }
 

@@ -361,7 +361,10 @@ static enum vdbq_status fill_row(struct inserting *inserting,
             || read_parameter(inserting, tree, filling))
             continue;
         inserting->reads |= !is_constant(tree);
-        e = bind_expression(inserting->binder, tree);
+        e = tree->kind == AST_DEFAULT
+                ? expression_default(inserting->binder, filling->column,
+                                     tree->at)
+                : bind_expression(inserting->binder, tree);
         status = e ? fill_value(inserting, filling, number, e, computed)
                    : inserting->binder->error->status;
     }

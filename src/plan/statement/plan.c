@@ -114,6 +114,9 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_ROLLBACK_TO:
     case AST_VACUUM:
     case AST_CHECK:
+    case AST_PREPARE:
+    case AST_EXECUTE:
+    case AST_DEALLOCATE:
         break;
     }
     plan->kind = plain_kind(statement->kind);

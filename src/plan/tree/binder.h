@@ -17,10 +17,12 @@
 #include "plan/tree/collating.h"
 
 struct arena;
+struct ast_query;
 struct catalogue;
 struct common;
 struct error;
 struct estimate_samples;
+struct expression;
 struct machine;
 struct parameter;
 struct plan_basis;
@@ -30,6 +32,13 @@ struct trace;
 struct vector;
 struct view;
 struct with_name;
+
+/* What the word DEFAULT is in the rows of a query: in each, `count` values. */
+struct row_defaults {
+    const struct ast_query *rows;
+    struct expression *const *values;
+    unsigned count;
+};
 
 /* What binding needs to know. */
 struct binder {
@@ -48,6 +57,7 @@ struct binder {
     struct collating
         collating; /* that COLLATE says of the expression being bound,
                           the first in its text                  */
+    const struct row_defaults *defaults; /* of INSERT's VALUES; or NULL */
     /* nobody asks for rows: lists of the catalogue are empty */
     bool columns_only;
     bool bound;  /* all names are: what is compared now is compared as it is */

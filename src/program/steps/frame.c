@@ -14,7 +14,7 @@ static bool bound_same(const struct frame_bound *a, const struct frame_bound *b)
 
 bool frame_same(const struct step_frame *a, const struct step_frame *b)
 {
-    return a->unit == b->unit
+    return a->unit == b->unit && a->known == b->known
            && (a->unit == FRAME_DEFAULT
                || (bound_same(&a->begin, &b->begin)
                    && bound_same(&a->end, &b->end)));
@@ -39,6 +39,8 @@ static void print_bound(const struct frame_bound *bound, const char *side,
 
 void frame_print(const struct step_frame *frame, struct text *text)
 {
+    if (frame->known)
+        text_print(text, " IGNORE NULLS");
     if (frame->unit == FRAME_DEFAULT)
         return;
     text_print(text, " %s BETWEEN ",

@@ -29,6 +29,9 @@ struct frame_bound {
 };
 struct step_frame {
     enum frame_unit unit;
+    bool
+        known; /* IGNORE NULLS: rows whose value is NULL are passed over; of LAG
+                   and LEAD, too                                        */
     struct frame_bound begin, end; /* both are in the frame */
 };
 

@@ -154,7 +154,7 @@ bool step_window_gives_one(const struct step_window_function *function)
 {
     return window_is_quantile(function->function)
            || window_is_fold(function->function)
-           || (function->function == WINDOW_FIRST
+           || (function->function == WINDOW_FIRST && !function->frame.known
                && (function->frame.unit == FRAME_DEFAULT
                    || function->frame.begin.unbounded));
 }

@@ -496,6 +496,7 @@ static void test_parameters(void **state)
     assert_string_equal(vdbq_query_parameter_name(query, 2), "name");
     assert_string_equal(vdbq_query_parameter_name(query, 1), "");
     assert_int_equal(vdbq_query_parameter_index(query, ":name"), 2);
+    assert_int_equal(vdbq_query_parameter_index(query, "$name"), 2);
     assert_int_equal(vdbq_query_parameter_index(query, "names"), 0);
     assert_int_equal(only_number(query), 0);
     assert_int_equal(vdbq_bind_int64(query, 1, 3), VDBQ_OK);

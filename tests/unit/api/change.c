@@ -240,6 +240,33 @@ static void the_connection_counts_changes(void **state)
     vdbq_close(db);
 }
 
+/* A statement that SQL names is the connection's; its values are EXECUTE's. */
+static void names_of_statements_are_the_connections(void **state)
+{
+    vdbq *db = open_file(), *other = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db,
+        "prepare p as select b from t where a = $1 and b <> @no or a = @no");
+    query = prepare(db, "execute p(2, 'x')");
+    assert_int_equal(vdbq_query_parameters(query), 0);
+    assert_int_equal(vdbq_bind_int64(query, 1, 3), VDBQ_RANGE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_string_equal(vdbq_query_text(query, 0), "two");
+    }
+    run(db, "deallocate p"); /* the query has the statement itself */
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_close(query);
+    run(db, "prepare p as select 1; prepare q as select 2");
+    assert_int_equal(vdbq_execute(other, "execute p"), VDBQ_UNKNOWN);
+    vdbq_close(other);
+    vdbq_close(db);
+}
+
 static void appends_belong_to_the_transaction(void **state)
 {
     const int32_t keys[] = { 10, 11 };
@@ -394,6 +421,7 @@ int main(void)
         TEST(prepared_changes_run_again),
         TEST(changed_rows_are_counted),
         TEST(the_connection_counts_changes),
+        TEST(names_of_statements_are_the_connections),
         TEST(appends_belong_to_the_transaction),
         TEST(a_transaction_uses_its_space_again),
         TEST(savepoints_use_space_again),

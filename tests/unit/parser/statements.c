@@ -26,6 +26,23 @@ static void patterns_bind_as_like(void **state)
                "(notsimilar (glob glob (glob regexp similar)) similar)");
 }
 
+static void powers_bind_below_products(void **state)
+{
+    (void)state;
+    check_tree("a * b ^ c ^ -d", "(* a (power (power b c) (neg d)))");
+    check_tree("-a ** 2 || b", "(power (neg a) (|| 2 b))");
+}
+
+static void forms_mean_calls(void **state)
+{
+    (void)state;
+    check_tree("d + interval (a * 2) months", "(+ d (to_months (* a 2)))");
+    check_tree("d + interval ((a)) year + b", "(+ (+ d (to_years a)) b)");
+    check_tree("percentile_cont(0.5) within group (order by a + b)",
+               "(quantile_cont (+ a b) 0.5d)");
+    check_tree("interval + within", "(+ interval within)");
+}
+
 static void collate_binds_below_signs(void **state)
 {
     (void)state;
@@ -243,6 +260,14 @@ static const struct {
     { "describe select 1", "describe {select 1}" },
     { "explain summarize from t", "explain summarize {select * from t}" },
     { "summarize t", "summarize {select * from t}" },
+    { "desc t", "describe {select * from t}" },
+    { "explain query plan select 1", "explain {select 1}" },
+    { "prepare p as select ?, :a", "prepare p as 13-25" },
+    { "execute p", "execute p" },
+    { "explain execute \"a b\" (1, (2), 'x')",
+      "explain execute a b of 3 at 23-34" },
+    { "deallocate prepare p", "deallocate p" },
+    { "deallocate all", "deallocate all" },
 };
 
 static void statements_have_their_trees(void **state)
@@ -304,6 +329,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_bind_as_like),
+        cmocka_unit_test(powers_bind_below_products),
+        cmocka_unit_test(forms_mean_calls),
         cmocka_unit_test(bits_bind_as_in_sqlite),
         cmocka_unit_test(collate_binds_below_signs),
         cmocka_unit_test(rows_are_read),
