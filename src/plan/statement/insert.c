@@ -71,7 +71,8 @@ static struct node *arrange(struct inserting *inserting, struct node *node)
     if (node->column_count != inserting->value_count) {
         error_at(binder->error, VDBQ_SYNTAX, inserting->insert->table.at,
                  "the query has %u columns for %u columns of %s",
-                 node->column_count, inserting->value_count, table->name);
+                 node->column_count - inserting->adds_key,
+                 inserting->value_count - inserting->adds_key, table->name);
         return NULL;
     }
     return fill_results(inserting, node, results) ? node_select(
@@ -124,7 +125,7 @@ static enum vdbq_status insert_query(struct inserting *inserting,
                                      struct plan *plan)
 {
     struct binder *binder = inserting->binder;
-    struct row_defaults defaults = { .rows = inserting->insert->query,
+    struct row_defaults defaults = { .rows = inserting->rows,
                                      .values = defaults_of(inserting),
                                      .count = inserting->value_count };
     struct node *node;
@@ -232,21 +233,14 @@ static bool is_nothing(const struct ast_conflict *conflict)
            && conflict->sets == NULL;
 }
 
-/* The number of the primary key's column, if that is one integer. */
-static unsigned integer_key(const struct table *table)
-{
-    return table->key != NO_KEY && is_integer(table->columns[table->key].type)
-               ? table->key
-               : NO_KEY;
-}
-
 enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                   struct binder *binder, struct plan *plan)
 {
     const struct ast_insert *insert = &statement->insert;
-    struct ast_insert named = *insert;
+    struct ast_insert named = *insert, keyed;
     struct inserting inserting = { .binder = binder,
                                    .insert = insert,
+                                   .rows = insert->query,
                                    .returning = statement->returning };
     enum vdbq_status status;
 
@@ -256,6 +250,8 @@ enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
     if (binder->limits != NULL && binder->limits->conflicts != NULL)
         return plan_upsert(statement, inserting.table, binder, plan);
     plan->kind = PLAN_INSERT;
+    if (!insert_key_fill(&inserting, &keyed))
+        return error_no_memory(binder->error);
     status = insert->by_name ? insert_by_name(&inserting, &named, plan)
                              : insert_columns(&inserting);
     if (status == VDBQ_OK && !insert->by_name)
@@ -265,7 +261,7 @@ enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                 ? CONFLICT_IGNORE
                                 : CONFLICT_FAIL;
     plan->insert.ignores_broken = insert->ignore;
-    plan->insert.integer_key = integer_key(inserting.table);
+    plan->insert.integer_key = insert_key_of(inserting.table);
     return status == VDBQ_OK && insert->conflict.at.line > 0
                ? plan_conflict(statement, inserting.table, binder, plan)
                : status;

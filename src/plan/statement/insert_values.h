@@ -21,11 +21,13 @@ struct filling {
 struct inserting {
     struct binder *binder;
     const struct ast_insert *insert;
+    const struct ast_query *rows;       /* that are written in the statement */
     const struct ast_result *returning; /* NULL: nothing */
     const struct table *table;
     struct filling *fillings; /* one a column of the table                 */
     unsigned *order;          /* the column that the i-th value goes to    */
     unsigned value_count;     /* of a row                                  */
+    bool adds_key;            /* the last of these is no value of the rows' */
     bool reads;               /* values other than constants were bound    */
 };
 
@@ -46,5 +48,14 @@ enum vdbq_status insert_values(struct inserting *inserting, struct plan *plan,
 /* One row of defaults. */
 enum vdbq_status insert_defaults(struct inserting *inserting,
                                  struct plan *plan);
+
+/* insert_key.c: puts in the place of the statement one that says the primary key, an
+ * integer without a DEFAULT, where its rows do not: the column is left out, or all of
+ * VALUES have NULL or DEFAULT there. Each row gets one more than the row before it, and
+ * the first one more than the greatest of the table, or 1, as in SQLite. `made` is
+ * room for it. False: no memory. */
+bool insert_key_fill(struct inserting *inserting, struct ast_insert *made);
+/* The number of the primary key's column, if that is one integer; else NO_KEY. */
+unsigned insert_key_of(const struct table *table);
 
 #endif

@@ -523,7 +523,7 @@ static void test_parameter_values(void **state)
 {
     (void)state;
     vdbq *db = open_memory();
-    run(db, "create table t (id integer primary key, a text)");
+    run(db, "create table t (id integer not null unique, a text)");
     vdbq_query *query = prepare(db, "insert into t values (?, ?)");
     assert_int_equal(vdbq_query_run(query), VDBQ_CONSTRAINT);
     for (int i = 1; i <= 5; i++) {

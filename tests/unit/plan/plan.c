@@ -362,7 +362,7 @@ static void a_fault_has_its_status(void **state)
             "IF NOT EXISTS");
     refused("create table t (a int primary key, b int primary key)",
             VDBQ_SYNTAX, 42, "more than one primary key", "");
-    refused("insert into test (uniformi) values (1)", VDBQ_CONSTRAINT, 13,
+    refused("insert into test (id) values (1), (null)", VDBQ_CONSTRAINT, 36,
             "primary key", "");
 }
 

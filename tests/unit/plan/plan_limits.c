@@ -90,6 +90,11 @@ static const char *const statements[] = {
     "insert into test values (7, 1, 2, 3, 4.5, 5, 6)",
     "insert into nulls (a, x) select id, uniformf from test",
     "insert into nulls default values",
+    "insert into test (uniformi) values (1), (default)",
+    "insert into test select id + 10, 1, 2, 3, 4, 5, 6 from test limit 50%",
+    "delete from test order by uniformi limit 1",
+    "select last_value(a ignore nulls) over (order by b), median(a) over () "
+    "from nulls",
     "insert or replace into wide values (1, 2, 3, 4), (5, 6, 7, 8)",
     "update nulls set a = b + 1, x = null where a in (select id from test)",
     "update test set uniformf = 1 ",
