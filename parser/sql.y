@@ -587,8 +587,8 @@ limit_rows:
 
 /* Behind `%` the word OFFSET is no column that something is divided by. */
 limit_count:
-    expression                { $$ = (struct limits){ .limit = $1 }; }
-  | term "%"  %prec RIGHT     { $$ = (struct limits){ $1, .share = true }; }
+    term "%"  %prec RIGHT     { $$ = (struct limits){ $1, .share = true }; }
+  | expression                { $$ = (struct limits){ .limit = $1 }; }
   | expression NAME[percent]
         { $$ = (struct limits){ $1, .share = ast_word_is(
                parse, ast_name(parse, @percent), "PERCENT") }; }

@@ -22,10 +22,12 @@ QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+)
 MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (?!grouping\b)(\w+), OTHERS, ')
 ALIASES = ('src/program/steps/aggregates.h', r'^    _\((?!grouping)(\w+), [A-Z_]+\) ')
 OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by', 'covar_pop', 'covar_samp', 'corr',
-          'regr_slope', 'regr_intercept', 'regr_r2')
+          'regr_slope', 'regr_intercept', 'regr_r2', 'regr_count', 'regr_avgx', 'regr_avgy',
+          'regr_sxx', 'regr_syy', 'regr_sxy')
 WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
 UNITS = ('src/plan/call/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
-OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
+# These take the name of a part, a constant, first.
+OF_PARTS = ('extract', 'date_part', 'datepart', 'date_trunc', 'datetrunc')
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
 CHOICES = {'like': ('LIKE', 'ILIKE'), 'match': ('GLOB', 'REGEXP', 'SIMILAR TO'),
            'collation': ('BINARY', 'NOCASE', 'RTRIM')}
@@ -79,7 +81,8 @@ def calls(root):
         yield Form(name, 1, f'{name}({{0}}, 0.3)', True)
     for name in rows(root, MADE) + rows(root, ALIASES):
         arity = 2 if name in OF_TWO else 1
-        yield Form(name, arity, call(name, arity).text, True)
+        text = 'quantile({0}, 0.3)' if name == 'quantile' else call(name, arity).text
+        yield Form(name, arity, text, True)
     for name in rows(root, AGGREGATES):
         yield Form(name, 1, f'{name}({{0}})', True)
         yield Form(name, 1, f'{name}(distinct {{0}})', True)

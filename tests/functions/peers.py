@@ -21,6 +21,8 @@ SQLITE = {name: Peer(None, types) for names, types in (
     ('coalesce ifnull nullif iif min max ISNULL NOTNULL IS', ANY),
     ('strftime date datetime time julianday unixepoch', 'TYWD'),
     ('& | << >>', 'IB'), ('pi', ''),
+    ('sinh cosh tanh asinh acosh atanh', 'ID'),
+    ('likely unlikely', ANY),
     ('count total sum avg', 'ID')) for name in names.split()}
 SQLITE |= {name: Peer(None, ANY) for name in (
     '=', '<>', '<', '<=', '>', '>=', 'IS NOT', 'NOT NULL', 'BETWEEN AND', 'NOT BETWEEN AND',
@@ -37,7 +39,7 @@ SQLITE |= {
     'cast double': Peer('CAST({0} AS REAL)', 'IFDMBT'),
     'cast text': Peer('CAST({0} AS TEXT)', TEXTS),
     'cast boolean': Peer('({0} <> 0)', 'IFDB'),
-    'bits ~': Peer(None, 'IB'),
+    'bits ~': Peer(None, 'IB'), '^': Peer('power({0}, {1})', 'ID'),
     'octet_length': Peer('length(CAST({0} AS BLOB))', TEXTS)}
 # What is called otherwise there.
 SAME = {'least': 'min', 'greatest': 'max', 'if': 'iif', 'ascii': 'unicode', 'ilike': 'like',
@@ -50,7 +52,7 @@ SQLITE |= {ours: Peer(None, TEXTS) for ours in (
 # What no peer has, or only with another meaning.
 ALONE = {
     'now', 'today', 'random', 'changes', 'total_changes', 'last_insert_rowid', 'version',
-    'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
+    'likelihood', 'cot', 'make_date', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
     'strptime', 'try_strptime', 'to_timestamp',  # by formats; DuckDB's has a zone
@@ -87,10 +89,14 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('last_day dayname monthname epoch epoch_us epoch_ns', 'YW'), ('epoch_ms', 'IYW'),
     ('make_timestamp make_timestamp_ms', 'I'),
     ('covar_pop covar_samp corr regr_slope regr_intercept regr_r2', 'I'),
+    ('regr_count regr_avgx regr_avgy regr_sxx regr_syy regr_sxy', 'I'),
+    ('decade century millennium isoyear yearweek millisecond microsecond', 'YW'),
+    ('datepart datetrunc', 'YW'), ('even isinf isfinite', 'ID'), ('bin to_hex', 'I'),
+    ('factorial', 'I'),
     ('string_agg group_concat listagg', 'ITY'),
     ('any_value first last arbitrary arg_min arg_max min_by max_by', ANY),
     ('bit_and bit_or bit_xor', 'I'), ('product fsum kahan_sum sumkahan favg mean', 'ID'),
-    ('median quantile_cont', 'ID'), ('quantile_disc', 'IDT'),
+    ('median quantile_cont', 'ID'), ('quantile_disc quantile', 'IDT'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW'),

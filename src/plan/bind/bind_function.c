@@ -315,9 +315,34 @@ static bool check_ignoring(struct binder *binder,
     return false;
 }
 
+/* date_add(x, INTERVAL 1 DAY) is x + INTERVAL 1 DAY; NULL: it is no such call. */
+static const struct ast_expression *as_moved(struct binder *binder,
+                                             const struct ast_expression *tree)
+{
+    bool adds = name_equal(tree->column.text, "date_add");
+    struct ast_expression *made;
+
+    if (tree->argument_count != 2 || tree->over != NULL
+        || (!adds && !name_equal(tree->column.text, "date_sub")))
+        return NULL;
+    made = arena_alloc(binder->arena, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->kind = AST_OPERATOR;
+    made->operator= adds ? AST_ADD : AST_SUB;
+    made->left = tree->arguments->expression;
+    made->right = tree->arguments->next->expression;
+    made->depth = tree->depth;
+    made->at = tree->at;
+    made->begin = tree->begin;
+    made->end = tree->end;
+    return interval_stands_in(made) ? made : NULL;
+}
+
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree)
 {
+    const struct ast_expression *moved = as_moved(binder, tree);
     struct call call = { .tree = tree, .name = tree->column.text };
     const struct aggregate_row *aggregate = call_aggregate(tree);
 
@@ -331,6 +356,8 @@ struct expression *bind_function(struct binder *binder,
             "windows have theirs in OVER");
         return NULL;
     }
+    if (moved != NULL)
+        return bind_expression(binder, moved);
     if (!check_ignoring(binder, tree))
         return NULL;
     if (name_equal(call.name, "random") && !check_random(binder, tree))

@@ -302,7 +302,7 @@ static struct expression *bind_made(struct binder *binder,
     bool truth =
         function == AGGREGATE_BOOL_AND || function == AGGREGATE_BOOL_OR;
     bool pairs =
-        function >= AGGREGATE_COVAR_POP && function <= AGGREGATE_REGR_R2;
+        function >= AGGREGATE_COVAR_POP && function <= AGGREGATE_REGR_SXY;
     bool first =
         function == AGGREGATE_FIRST_ROW || function == AGGREGATE_ANY_VALUE;
 

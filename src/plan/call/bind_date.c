@@ -68,8 +68,11 @@ static bool read_unit(struct binder *binder, const struct expression *part,
         error_at(binder->error, VDBQ_TYPE, part->at,
                  "the part is a constant: 'year', 'quarter', 'month', 'week', "
                  "%s'day', 'hour', 'minute' or 'second'",
-                 parts == CALENDAR_PARTS ? "'doy', 'dow', 'isodow', 'epoch', "
-                                         : "");
+                 parts == CALENDAR_PARTS
+                     ? "'doy', 'dow', 'isodow', 'isoyear', 'yearweek', "
+                       "'decade', 'century', 'millennium', 'epoch', "
+                       "'millisecond', 'microsecond', "
+                     : "");
     return *unit >= 0;
 }
 

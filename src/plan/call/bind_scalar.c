@@ -271,6 +271,13 @@ struct expression *scalar_printf(struct binder *binder, const struct call *call)
                            call->tree->at);
 }
 
+/* What it says of a condition is a guess; samples of rows tell the planner more. */
+struct expression *scalar_likely(struct binder *binder, const struct call *call)
+{
+    (void)binder;
+    return call->arguments[0];
+}
+
 struct expression *scalar_typeof(struct binder *binder, const struct call *call)
 {
     const char *name = type_name((enum vdbq_type)call->arguments[0]->type);

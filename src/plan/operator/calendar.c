@@ -22,11 +22,20 @@ enum {
 
 int calendar_named(const char *name, size_t length)
 {
-    static const char *const names[] = {
-        [CALENDAR_QUARTER] = "quarter", [CALENDAR_WEEK] = "week",
-        [CALENDAR_DOW] = "dow",         [CALENDAR_ISODOW] = "isodow",
-        [CALENDAR_DOY] = "doy",         [CALENDAR_EPOCH] = "epoch"
-    };
+    static const char *const names[] = { [CALENDAR_QUARTER] = "quarter",
+                                         [CALENDAR_WEEK] = "week",
+                                         [CALENDAR_DOW] = "dow",
+                                         [CALENDAR_ISODOW] = "isodow",
+                                         [CALENDAR_DOY] = "doy",
+                                         [CALENDAR_EPOCH] = "epoch",
+                                         [CALENDAR_DECADE] = "decade",
+                                         [CALENDAR_CENTURY] = "century",
+                                         [CALENDAR_MILLENNIUM] = "millennium",
+                                         [CALENDAR_ISOYEAR] = "isoyear",
+                                         [CALENDAR_YEARWEEK] = "yearweek",
+                                         [CALENDAR_MILLISECOND] = "millisecond",
+                                         [CALENDAR_MICROSECOND] =
+                                             "microsecond" };
     for (int i = 0; i < CALENDAR_PARTS; i++)
         if (strlen(names[i]) == length
             && strncasecmp(names[i], name, length) == 0)
@@ -130,19 +139,68 @@ static struct expression *day_of_year(struct binder *binder,
     return expression_calculate(binder, AST_ADD, e, 1, date->at);
 }
 
-/* How many weeks of the year there are up to the Thursday of this one: its year is
- * the week's. */
-static struct expression *week(struct binder *binder, struct expression *date)
+/* The Thursday of a date's week: its year is the week's. */
+static struct expression *thursday(struct binder *binder,
+                                   struct expression *date)
 {
     enum { THURSDAY = 3 };
     struct expression *e =
         calendar_first(binder, date, CALENDAR_WEEK, date->at);
     e = e ? days(binder, e) : NULL;
-    e = date_of(binder,
-                expression_calculate(binder, AST_ADD, e, THURSDAY, date->at));
+    return date_of(
+        binder, expression_calculate(binder, AST_ADD, e, THURSDAY, date->at));
+}
+
+/* How many weeks of the year there are up to the Thursday of this one. */
+static struct expression *week(struct binder *binder, struct expression *date)
+{
+    struct expression *e = thursday(binder, date);
     e = e ? day_of_year(binder, e) : NULL;
     e = expression_calculate(binder, AST_ADD, e, DAYS_OF_WEEK - 1, date->at);
     return expression_calculate(binder, AST_DIV, e, DAYS_OF_WEEK, date->at);
+}
+
+static struct expression *isoyear(struct binder *binder,
+                                  struct expression *date)
+{
+    struct expression *e = thursday(binder, date);
+    return e ? expression_part(binder, e, AST_YEAR, date->at) : NULL;
+}
+
+static struct expression *year_and_week(struct binder *binder,
+                                        struct expression *date)
+{
+    enum { WEEKS = 100 }; /* room for their number */
+    struct ast_expression place = { .at = date->at };
+    struct expression *e = expression_calculate(
+        binder, AST_MUL, isoyear(binder, date), WEEKS, date->at);
+    struct expression *number = e ? week(binder, date) : NULL;
+    return number ? expression_arithmetic(binder, AST_ADD, e, number, &place)
+                  : NULL;
+}
+
+/* Which so many years the year is in; the first ones are those from `from` on. */
+static struct expression *of_years(struct binder *binder,
+                                   struct expression *date, int years, int from)
+{
+    struct expression *e = expression_part(binder, date, AST_YEAR, date->at);
+    e = expression_calculate(binder, AST_SUB, e, from, date->at);
+    e = expression_calculate(binder, AST_DIV, e, years, date->at);
+    return expression_calculate(binder, AST_ADD, e, from, date->at);
+}
+
+/* What of the minute is over, in so many microseconds: counted from a time that none
+ * is before. */
+static struct expression *of_minute(struct binder *binder, struct expression *e,
+                                    int microseconds)
+{
+    enum { MINUTE = 60000000 };
+    struct position at = e->at;
+    e = expression_count_of_time(binder, e);
+    e = expression_calculate(binder, AST_ADD, e,
+                             DAYS_BEFORE_1970 * DAY_MICROSECONDS, at);
+    e = expression_calculate(binder, AST_MOD, e, MINUTE, at);
+    return expression_calculate(binder, AST_DIV, e, microseconds, at);
 }
 
 static struct expression *epoch(struct binder *binder, struct expression *e)
@@ -175,6 +233,16 @@ static struct expression *part_of_date(struct binder *binder,
     case CALENDAR_ISODOW:
         e = weekday(binder, date, 0);
         return expression_calculate(binder, AST_ADD, e, 1, date->at);
+    case CALENDAR_DECADE:
+        return of_years(binder, date, 10, 0);
+    case CALENDAR_CENTURY:
+        return of_years(binder, date, 100, 1);
+    case CALENDAR_MILLENNIUM:
+        return of_years(binder, date, 1000, 1);
+    case CALENDAR_ISOYEAR:
+        return isoyear(binder, date);
+    case CALENDAR_YEARWEEK:
+        return year_and_week(binder, date);
     default:
         assert(part == CALENDAR_DOY);
         return day_of_year(binder, date);
@@ -193,7 +261,11 @@ struct expression *calendar_part(struct binder *binder,
             binder, part == CALENDAR_EPOCH ? VDBQ_DOUBLE : VDBQ_INTEGER, at);
     if (part == CALENDAR_EPOCH)
         return epoch(binder, e);
-    e = e->type == VDBQ_TIMESTAMP ? expression_date_of_time(binder, e) : e;
-    e = e ? part_of_date(binder, e, part) : NULL;
+    if (part == CALENDAR_MILLISECOND || part == CALENDAR_MICROSECOND) {
+        e = of_minute(binder, e, part == CALENDAR_MILLISECOND ? 1000 : 1);
+    } else {
+        e = e->type == VDBQ_TIMESTAMP ? expression_date_of_time(binder, e) : e;
+        e = e ? part_of_date(binder, e, part) : NULL;
+    }
     return e ? expression_number(binder, e, VDBQ_INTEGER, at) : NULL;
 }

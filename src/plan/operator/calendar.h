@@ -17,7 +17,14 @@ enum calendar_part {
     CALENDAR_DOW,     /* 0 to 6, from Sunday on */
     CALENDAR_ISODOW,  /* 1 to 7, from Monday on */
     CALENDAR_DOY,     /* 1 to 366 */
-    CALENDAR_EPOCH,   /* seconds since 1970, a DOUBLE */
+    CALENDAR_DECADE,  /* tens of years                              */
+    CALENDAR_CENTURY, /* of 1901 to 2000 the 20th                    */
+    CALENDAR_MILLENNIUM,
+    CALENDAR_ISOYEAR,     /* the year that the week belongs to          */
+    CALENDAR_YEARWEEK,    /* ... and the week: 202453                   */
+    CALENDAR_MILLISECOND, /* of the minute: 59999 at most               */
+    CALENDAR_MICROSECOND,
+    CALENDAR_EPOCH, /* seconds since 1970, a DOUBLE */
     CALENDAR_PARTS
 };
 

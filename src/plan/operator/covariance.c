@@ -4,6 +4,7 @@
  */
 #include "plan/operator/covariance.h"
 
+#include "plan/make/convert.h"
 #include "plan/operator/making.h"
 
 /* -------------------------------------------------------------- spreads -- */
@@ -143,6 +144,14 @@ static struct expression *fit(const struct making *making,
                          making_real(making, 1), e);
 }
 
+/* A spread through the number of points: the sum of products of distances. */
+static struct expression *product_sum(const struct making *making,
+                                      const struct covariance_sums *sums,
+                                      struct expression *spread)
+{
+    return making_operator(making, AST_DIV, spread, sums->count);
+}
+
 struct expression *covariance_of(struct binder *binder,
                                  enum aggregate_function function,
                                  const struct covariance_sums *sums,
@@ -159,6 +168,18 @@ struct expression *covariance_of(struct binder *binder,
         return intercept(&making, sums);
     case AGGREGATE_REGR_R2:
         return fit(&making, sums);
+    case AGGREGATE_REGR_COUNT:
+        return expression_cast_plain(binder, sums->count, VDBQ_BIGINT, at);
+    case AGGREGATE_REGR_AVGX:
+        return making_operator(&making, AST_DIV, sums->x.sum, sums->count);
+    case AGGREGATE_REGR_AVGY:
+        return making_operator(&making, AST_DIV, sums->y.sum, sums->count);
+    case AGGREGATE_REGR_SXX:
+        return product_sum(&making, sums, spread_x(&making, sums));
+    case AGGREGATE_REGR_SYY:
+        return product_sum(&making, sums, spread_y(&making, sums));
+    case AGGREGATE_REGR_SXY:
+        return product_sum(&making, sums, spread_xy(&making, sums));
     default:
         return covariance(&making, sums, function == AGGREGATE_COVAR_SAMP);
     }

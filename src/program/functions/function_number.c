@@ -81,3 +81,89 @@ FUNCTION_BODY(cbrt)
     state->value->real = root;
     return VDBQ_OK;
 }
+
+/* --------------------------------------------------------- of one DOUBLE -- */
+
+/* What is no number becomes NULL where the value is kept. */
+#define OF_DOUBLE(name, made)                                                  \
+    FUNCTION_BODY(name)                                                        \
+    {                                                                          \
+        assert(state->count == 1);                                             \
+        double x = state->arguments[0].real;                                   \
+        state->value->real = (made);                                           \
+        state->value->null = isnan(state->value->real);                        \
+        return VDBQ_OK;                                                        \
+    }
+
+OF_DOUBLE(sinh, sinh(x))
+OF_DOUBLE(cosh, cosh(x))
+OF_DOUBLE(tanh, tanh(x))
+OF_DOUBLE(asinh, asinh(x))
+OF_DOUBLE(acosh, acosh(x))
+OF_DOUBLE(atanh, atanh(x))
+OF_DOUBLE(cot, 1 / tan(x))
+
+/* The next even number away from 0. */
+static double next_even(double x)
+{
+    double whole = ceil(fabs(x));
+    return copysign(fmod(whole, 2) > 0 ? whole + 1 : whole, x);
+}
+
+OF_DOUBLE(even, next_even(x))
+
+FUNCTION_BODY(isinf)
+{
+    assert(state->count == 1);
+    state->value->integer = isinf(state->arguments[0].real) != 0;
+    return VDBQ_OK;
+}
+
+FUNCTION_BODY(isfinite)
+{
+    assert(state->count == 1);
+    state->value->integer = isfinite(state->arguments[0].real) != 0;
+    return VDBQ_OK;
+}
+
+/* -------------------------------------------------------------- integers -- */
+
+FUNCTION_BODY(factorial)
+{
+    enum { MOST = 20 }; /* whose factorial a BIGINT holds */
+    assert(state->count == 1);
+    int64_t number = state->arguments[0].integer, product = 1;
+    if (number < 0 || number > MOST)
+        return out_of_range(state);
+    for (int64_t i = 2; i <= number; i++)
+        product *= i;
+    state->value->integer = product;
+    return VDBQ_OK;
+}
+
+/* The bits of an integer as digits of so many bits each, without zeros before them. */
+static enum vdbq_status give_digits(struct function_call_state *state,
+                                    unsigned bits)
+{
+    assert(state->count == 1 && bits > 0);
+    uint64_t value = (uint64_t)state->arguments[0].integer, rest = value;
+    size_t count = 1;
+    while ((rest >>= bits) > 0)
+        count++;
+    char *to = function_room(state, count);
+    if (to == NULL)
+        return error_no_memory(state->error);
+    for (size_t i = count; i > 0; i--, value >>= bits)
+        to[i - 1] = "0123456789ABCDEF"[value & ((1u << bits) - 1)];
+    return VDBQ_OK;
+}
+
+FUNCTION_BODY(bin)
+{
+    return give_digits(state, 1);
+}
+
+FUNCTION_BODY(to_hex)
+{
+    return give_digits(state, 4);
+}

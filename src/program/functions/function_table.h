@@ -254,6 +254,32 @@ enum function_may {
          "the largest number that divides both")                               \
     HOST(lcm, 2, 2, BIGINT, "II", FAILS, lcm,                                  \
          "the smallest number that both divide; 0 where one is 0")             \
+    HOST(sinh, 1, 1, DOUBLE, "D", NULLS, sinh,                                 \
+         "hyperbolic sine")                                                    \
+    HOST(cosh, 1, 1, DOUBLE, "D", NULLS, cosh,                                 \
+         "hyperbolic cosine")                                                  \
+    HOST(tanh, 1, 1, DOUBLE, "D", NULLS, tanh,                                 \
+         "hyperbolic tangent")                                                 \
+    HOST(asinh, 1, 1, DOUBLE, "D", NULLS, asinh,                               \
+         "the number of a hyperbolic sine")                                    \
+    HOST(acosh, 1, 1, DOUBLE, "D", NULLS, acosh,                               \
+         "the number of a hyperbolic cosine, from 0 on")                       \
+    HOST(atanh, 1, 1, DOUBLE, "D", NULLS, atanh,                               \
+         "the number of a hyperbolic tangent")                                 \
+    HOST(cot, 1, 1, DOUBLE, "D", NULLS, cot,                                   \
+         "cotangent")                                                          \
+    HOST(even, 1, 1, DOUBLE, "D", NULLS, even,                                 \
+         "the next even number away from 0")                                   \
+    HOST(isinf, 1, 1, BOOLEAN, "D", PLAIN, isinf,                              \
+         "whether it is infinite")                                             \
+    HOST(isfinite, 1, 1, BOOLEAN, "D", PLAIN, isfinite,                        \
+         "whether it is not")                                                  \
+    HOST(factorial, 1, 1, BIGINT, "I", FAILS, factorial,                       \
+         "the product of all numbers from 1 on up to it")                      \
+    HOST(bin, 1, 1, TEXT, "I", PLAIN, bin,                                     \
+         "its bits as digits")                                                 \
+    HOST(to_hex, 1, 1, TEXT, "I", PLAIN, to_hex,                               \
+         "... in hexadecimal digits")                                          \
     BOUND(random, 0, 0, random,                                                \
          "any integer of 64 bits, another one in each row")                    \
     BOUND(pi, 0, 0, pi,                                                        \
@@ -329,6 +355,24 @@ enum function_may {
          "its day of the week, from Monday, 1, on")                            \
     BOUND(dayofyear, 1, 1, part,                                               \
          "its day of the year, from 1 on")                                     \
+    BOUND(decade, 1, 1, part,                                                  \
+         "its tens of years")                                                  \
+    BOUND(century, 1, 1, part,                                                 \
+         "its century: from 1901 on the 20th")                                 \
+    BOUND(millennium, 1, 1, part,                                              \
+         "its millennium: from 1001 on the 2nd")                               \
+    BOUND(isoyear, 1, 1, part,                                                 \
+         "the year of its week, by ISO 8601")                                  \
+    BOUND(yearweek, 1, 1, part,                                                \
+         "... and the week: 202453")                                           \
+    BOUND(millisecond, 1, 1, part,                                             \
+         "the milliseconds of its minute")                                     \
+    BOUND(microsecond, 1, 1, part,                                             \
+         "the microseconds of its minute")                                     \
+    BOUND(datepart, 2, 2, extract,                                             \
+         "as extract")                                                         \
+    BOUND(datetrunc, 2, 2, date_trunc,                                         \
+         "as date_trunc")                                                      \
     BOUND(today, 0, 0, date,                                                   \
          "the day of the statement")                                           \
     BOUND(date, 0, MANY, date,                                                 \
@@ -347,6 +391,12 @@ enum function_may {
          "... as a format says")                                               \
     BOUND(now, 0, 0, timestamp,                                                \
          "the time of the statement")                                          \
+    BOUND(likely, 1, 1, likely,                                                \
+         "the value: what a planner may expect of it")                         \
+    BOUND(unlikely, 1, 1, likely,                                              \
+         "as likely")                                                          \
+    BOUND(likelihood, 2, 2, likely,                                            \
+         "as likely")                                                          \
     BOUND(changes, 0, 0, changes,                                              \
          "how many rows the last statement that changes some has changed")     \
     BOUND(total_changes, 0, 0, total_changes,                                  \

@@ -90,6 +90,14 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
       "... its height at the width 0")                                         \
     _(REGR_R2, regr_r2, OTHERS, DOUBLE, NULL,                                  \
       "... how well it fits, from 0 to 1")                                     \
+    _(REGR_COUNT, regr_count, OTHERS, COUNT, ZERO, "how many points")          \
+    _(REGR_AVGX, regr_avgx, OTHERS, DOUBLE, NULL, "their mean width")          \
+    _(REGR_AVGY, regr_avgy, OTHERS, DOUBLE, NULL, "their mean height")         \
+    _(REGR_SXX, regr_sxx, OTHERS, DOUBLE, NULL,                                \
+      "the sum of squared distances from the mean width")                      \
+    _(REGR_SYY, regr_syy, OTHERS, DOUBLE, NULL, "... the mean height")         \
+    _(REGR_SXY, regr_sxy, OTHERS, DOUBLE, NULL,                                \
+      "the sum of products of both distances")                                 \
     _(COUNT_IF, count_if, OTHERS, COUNT, ZERO, "how many values are true")     \
     _(FIRST_ROW, first, OTHERS, VALUE, NULL, "the first row's value")          \
     _(ANY_VALUE, any_value, OTHERS, VALUE, NULL, "the first value")            \
@@ -119,6 +127,7 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(min_by, ARG_MIN)                                                         \
     _(max_by, ARG_MAX)                                                         \
     _(arbitrary, FIRST_ROW)                                                    \
+    _(quantile, QUANTILE_DISC)                                                 \
     _(mean, AVG)                                                               \
     _(favg, AVG)                                                               \
     _(kahan_sum, FSUM)                                                         \
