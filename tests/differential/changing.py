@@ -134,6 +134,16 @@ class Shape:
         return made
 
 
+def made_key(shape):
+    """The primary key, if INSERT makes it where rows do not say it."""
+    return next((c for c in shape.key if COLUMNS[c][0] == 'I' and c not in shape.defaults), None)
+
+
+def next_key(shape, key, place):
+    """The key that the row at that place gets."""
+    return f'(SELECT coalesce(max({key}), 0) FROM {shape.name}) + {place}'
+
+
 class Update(Node):
     """UPDATE: of keys, sqlite3 takes the rows out and puts them in again, so that all see
     the rows as they were and are judged as they are in the end."""
@@ -291,7 +301,9 @@ class Changes:
         shape, rng = self.table(), self.rng
         chance = rng.random()
         if chance < 0.03:
-            return Node(f'INSERT INTO {shape.name} DEFAULT VALUES')
+            made, key = f'INSERT INTO {shape.name} DEFAULT VALUES', made_key(shape)
+            keyed = f'INSERT INTO {shape.name} ({key}) VALUES ({next_key(shape, key, 1)})'
+            return Node({'': made, 'sqlite': keyed if key else made})
         verb = rng.choice(('INSERT', 'INSERT', 'INSERT', 'INSERT OR REPLACE', 'REPLACE',
                            'INSERT OR IGNORE'))
         if chance < 0.65:
@@ -306,10 +318,19 @@ class Changes:
         if verb != 'INSERT':
             columns, names = list(shape.columns), ''
         count = rng.choice((1, 1, 1, 2, 3, 5, 8)) if rng.random() < 0.9 else rng.randrange(90)
-        rows = [self.row(shape, columns, verb) for _ in range(count + 1)]
+        # Of rows that have all no key each gets one, which sqlite3 does not do here.
+        rows = [self.row(shape, columns, verb if i else 'IGNORE') for i in range(count + 1)]
         if rng.random() < 0.05 and verb == 'INSERT':
             rows.append(self.bad_row(shape, columns))
-        return Node(f'{verb} INTO {shape.name}{names} VALUES {{0}}', listed(rows))
+        head, key = f'{verb} INTO {shape.name}', made_key(shape)
+        if key is None or key in columns:
+            return Node(f'{head}{names} VALUES {{0}}', listed(rows))
+        rows = [Node({'': row.template,
+                      'sqlite': f'({next_key(shape, key, i + 1)}, {row.template[1:]}'}, *row.parts)
+                for i, row in enumerate(rows)]
+        return Node({'': f'{head}{names} VALUES {{0}}',
+                     'sqlite': f'{head} ({key}, {", ".join(columns)}) VALUES {{0}}'},
+                    listed(rows))
 
     def row(self, shape, columns, verb):
         made = []
