@@ -40,16 +40,19 @@ static enum vdbq_status add_some(vdbq_query *query, struct transaction *to,
                                  const struct vdbq_vector *vectors)
 {
     struct error *error = &query->db->error;
+    bool returns = query_returns(query);
     uint8_t *added = memory_zeroed((size_t)rows + 1, 1);
     if (added == NULL)
         return error_no_memory(error);
     enum vdbq_status status =
         transaction_insert_free(to, table_id, rows, vectors, added, error);
-    for (uint64_t i = 0; i < rows && status == VDBQ_OK; i++)
-        if (added[i]) {
-            query_note_inserted(query, vectors, i);
+    for (uint64_t i = 0; returns && i < rows && status == VDBQ_OK; i++)
+        if (added[i])
             status = query_returned_add(query, vectors, i, 1);
-        }
+    while (rows > 0 && !added[rows - 1])
+        rows--;
+    if (status == VDBQ_OK && rows > 0)
+        query_note_inserted(query, vectors, rows - 1);
     memory_release(added);
     return status;
 }
