@@ -34,6 +34,13 @@ struct estimate_conjunct {
     double kept;                   /* the share of rows that both keep      */
     bool guess;                    /* the facts say nothing of it           */
     bool sampled;                  /* the sample said it                    */
+    bool unmet;                    /* ... and has no row that it keeps      */
+};
+
+/* What the sample said of the parts of a condition. */
+struct estimate_said {
+    bool sampled; /* something                                             */
+    bool met;     /* ... and each part that it spoke of keeps a row of it  */
 };
 
 /* What samples of tables tell: src/plan/sample. */
@@ -65,10 +72,10 @@ struct column_estimate estimate_expression(const struct estimate_source *source,
 double estimate_kept(const struct estimate_source *source,
                      const struct expression *e);
 /* Likewise; and each of the `count` columns' `kept` is multiplied with the
- * share that the parts about it alone keep. `*sampled`: a sample had a say. */
+ * share that the parts about it alone keep. */
 double estimate_column_kept(const struct estimate_source *source,
                             const struct expression *e, double *kept,
-                            unsigned count, bool *sampled);
+                            unsigned count, struct estimate_said *said);
 /* Two columns that are to be equal: of all pairs of rows, `possible` have
  * values that the other side could have, and of these one of `values` matches,
  * at least 1. `within`: of the left and the right side, whether its values seem

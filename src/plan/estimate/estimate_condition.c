@@ -263,14 +263,14 @@ static bool find_column(void *context, struct expression **operand)
 
 double estimate_column_kept(const struct estimate_source *source,
                             const struct expression *e, double *kept,
-                            unsigned count, bool *sampled)
+                            unsigned count, struct estimate_said *said)
 {
     struct conjuncts conjuncts;
     double all;
 
     estimate_conjuncts(source, e, &conjuncts);
     all = conjuncts.rest;
-    *sampled = false;
+    *said = (struct estimate_said){ .met = true };
     for (unsigned i = 0; i < conjuncts.count; i++) {
         struct expression *part =
             (struct expression *)(uintptr_t)conjuncts.parts[i].condition;
@@ -279,8 +279,10 @@ double estimate_column_kept(const struct estimate_source *source,
         if (column >= 0 && (unsigned)column < count)
             kept[column] *= conjuncts.parts[i].kept;
         all *= conjuncts.parts[i].kept;
-        *sampled |= conjuncts.parts[i].sampled;
+        said->sampled |= conjuncts.parts[i].sampled;
+        said->met &= !conjuncts.parts[i].unmet;
     }
+    said->met &= said->sampled;
     return estimate_share(all);
 }
 

@@ -92,15 +92,17 @@ static void estimate_select(struct node *node)
     struct node *below = node->left;
     const struct estimate_nodes nodes = { below, NULL };
     const struct estimate_source source = estimate_of_nodes(&nodes);
+    struct estimate_said said = { .sampled = false };
     double kept[NARROWED_MAX];
 
     for (unsigned i = 0; i < NARROWED_MAX; i++)
         kept[i] = 1;
     node->rows = below->rows;
-    node->sampled = false;
     if (node->where != NULL)
         node->rows *= estimate_column_kept(&source, node->where, kept,
-                                           NARROWED_MAX, &node->sampled);
+                                           NARROWED_MAX, &said);
+    node->sampled = said.sampled;
+    node->met = said.met;
     for (unsigned i = 0; i < node->column_count; i++) {
         const struct expression *e = node->results[i];
         node->columns[i].estimate = estimate_expression(&source, e);

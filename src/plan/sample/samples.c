@@ -205,6 +205,7 @@ static void look_at(struct samples *samples, const struct table *table,
     else
         conjunct->kept = likely_share(hits, count, conjunct->kept);
     conjunct->sampled = conjunct->guess || conjunct->kept != thought;
+    conjunct->unmet = conjunct->sampled && hits == 0;
 }
 
 /* Facts come first: where they agree with the sample they tell more. */

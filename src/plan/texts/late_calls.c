@@ -44,9 +44,6 @@ enum {
     /* times as many rows may be looked at as a LIMIT is expected to */
     FIRST_MANY = 8
 };
-/* Of the rows: with fewer, a sample of 64 has none like those of which a LIMIT wants the
- * first, and they may be rare. */
-#define FIRST_SHARE 0.01
 #define WORDS_SHARE_TEXT                                                       \
     0.5 /* ... where texts come of it, nearly all different */
 
@@ -324,13 +321,12 @@ static bool calls_any(struct calls *calls, struct node *select)
     return any;
 }
 
-/* Rows that are looked at, at most, until a condition has kept so many; without a
- * sample that knows of rows like these, all. */
+/* Rows that are looked at, at most, until a condition has kept so many; where no row
+ * of a sample is like these, all: they may be rare. */
 static double rows_looked_at(const struct node *select, double wanted)
 {
     double share = select->rows / fmax(select->left->rows, 1);
-    return select->sampled && share >= FIRST_SHARE ? FIRST_MANY * wanted / share
-                                                   : INFINITY;
+    return select->met ? FIRST_MANY * wanted / share : INFINITY;
 }
 
 struct node *late_select(struct binder *binder, struct node *select,

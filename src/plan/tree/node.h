@@ -76,6 +76,7 @@ struct node {
     double base;        /* ... rows of the tables that they are taken from */
     double read;        /* ... rows of tables that the query reads      */
     bool sampled;       /* ... for it a sample had a say: SELECT, GROUP     */
+    bool met;           /* ... which has rows that the condition keeps      */
     bool settled;       /* ... its estimate stays: what is left out below it
                            has no part in its rows                       */
     unsigned estimated; /* ... by which estimate_node() of the binder's  */

@@ -179,6 +179,7 @@ static void use_input(const struct using *using)
     case STEP_MAP:
         use_map(using);
         return;
+    case STEP_FETCH:
     case STEP_EXCHANGE:
         use_longer(using);
         use_same(using);
