@@ -73,6 +73,10 @@ static enum vdbq_status make_base(struct host_morsels *morsels,
     struct dictionary **dictionaries = arena_alloc(
         &morsels->arena, (pack.input_count + 1) * sizeof *dictionaries);
     struct dictionary *none = dictionary_make(NULL, 0, NULL);
+    const enum words_use *uses =
+        params->texts == NULL
+            ? pack.uses
+            : dictionary_base_uses(&pack, params->texts, &morsels->arena);
     const struct program_table *table = vector_at(&params->program->tables, 0);
     for (unsigned i = 0; dictionaries != NULL && i < pack.input_count; i++) {
         int column = pack.inputs[i].column;
@@ -81,12 +85,12 @@ static enum vdbq_status make_base(struct host_morsels *morsels,
                                   ? params->dictionaries[column]
                                   : none;
     }
-    *base = dictionaries != NULL && none != NULL
+    *base = dictionaries != NULL && none != NULL && uses != NULL
                 ? dictionary_base_make(&(struct dictionary_base_params){
                     .dictionaries = dictionaries,
                     .morsels = 1,
                     .inputs = pack.input_count,
-                    .uses = pack.uses,
+                    .uses = uses,
                     .threads = stream_threads(params->stream) })
                 : NULL;
     dictionary_release(none);

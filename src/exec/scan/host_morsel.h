@@ -62,8 +62,10 @@ struct host_morsels_params {
                                            here; NULL: none            */
     struct dictionary *const *dictionaries; /* of each column of the rows; NULL
                                            for those that are no text   */
-    uint64_t rows;                          /* about how many there will be */
-    bool most_live;                         /* as of the launcher           */
+    const uint8_t *texts; /* enum texts_use, what is asked of each result; NULL:
+                             anything                                       */
+    uint64_t rows;        /* about how many there will be */
+    bool most_live;       /* as of the launcher           */
 };
 
 /* host_morsels_finish() is due whatever it returns, and accepts a zeroed

@@ -48,6 +48,7 @@ static struct host_morsels_params morsels_params(const struct scan_rows *scan,
         .place = place,
         .program = &scan->head.step->scan.program,
         .build_side = scan->build_side,
+        .texts = scan->head.texts,
         .rows = input->rows_most,
         .most_live = stream_most_live(scan->head.step, input->rows_most)
     };
@@ -437,13 +438,13 @@ static const struct stream_device_calls device_calls = {
 
 /* ------------------------------------------------------------------ rest -- */
 
-/* All text results share one dictionary. */
+/* Text results share one dictionary, but those that are shown. */
 static struct dictionary *scan_rows_dictionary(const struct stream *stream,
                                                unsigned column)
 {
+    const struct scan_rows *scan = (const struct scan_rows *)stream;
     return stream->step->columns[column].type == VDBQ_TEXT
-               ? ((const struct scan_rows *)stream)
-                     ->morsels.dictionary.dictionary
+               ? run_dictionary_words(&scan->morsels.dictionary, column)
                : NULL;
 }
 

@@ -55,15 +55,46 @@ static void use_all(const struct using *using)
         use(using, (int)i, TEXTS_ORDERED);
 }
 
-/* Columns that the program reads: their texts have numbers together. */
+/* The column of the input whose texts a result shows, which nothing else of the
+ * program reads but calls; -1: there is none. */
+static int shown_column(const struct program *program, unsigned result)
+{
+    const struct program_pack *pack = program->packed;
+    int input = pack->shown_inputs[result];
+    return input >= 0 ? pack->inputs[input].column : -1;
+}
+
+/* Whether results show the texts of a column, and nothing else reads them. Where
+ * calls do, there had better be no text twice. */
+static bool only_shown(const struct program *program, int column)
+{
+    const struct program_pack *pack = program->packed;
+    bool shown = false;
+    for (unsigned i = 0; i < pack->result_count && !shown; i++)
+        shown = shown_column(program, i) == column;
+    for (unsigned i = 0; i < pack->slot_count && shown; i++) {
+        const struct program_slot *slot = &pack->slots[i];
+        enum opcode op = program_at(program, slot->pc)->op;
+        shown = op_facts(op)->form != FORM_LOOKUP || slot->words != column;
+    }
+    return shown;
+}
+
+/* Columns that the program reads: their texts have numbers together, but for those
+ * that are given on as they come. */
 static void use_loaded(const struct using *using, const struct program *program)
 {
     struct program_part part = program_part(program);
+    assert(program->packed != NULL); /* since steps_check() */
     for (int pc = part.first; pc < part.converge; pc++) {
         const struct instruction *in = program_at(program, pc);
-        if (op_facts(in->op)->form == FORM_COLUMN)
+        if (op_facts(in->op)->form == FORM_COLUMN
+            && !only_shown(program, in->b))
             use(using, in->b, TEXTS_ORDERED);
     }
+    for (unsigned i = 0; i < using->step->column_count; i++)
+        if (using->own[i] > TEXTS_GIVEN) /* they are joined with others */
+            use(using, shown_column(program, i), TEXTS_ORDERED);
 }
 
 /* A program that computes nothing gives columns as they are, as long as all

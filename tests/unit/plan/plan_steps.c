@@ -213,6 +213,13 @@ static void nobody_orders_texts_in_vain(void **state)
 {
     (void)state;
     assert_int_equal(asked("select id || uniformi from test"), TEXTS_GIVEN);
+    assert_int_equal(asked("select id || uniformi, id + 1 from test"),
+                     TEXTS_GIVEN);
+    assert_int_equal(asked("select distinct id || uniformi, id + 1 from test"),
+                     TEXTS_ORDERED);
+    assert_int_equal(asked("select k, l from (select id || uniformi as k, "
+                           "uniformi || id as l from test) t where k > l"),
+                     TEXTS_ORDERED);
     assert_int_equal(asked("select distinct id || uniformi from test"),
                      TEXTS_COMPARED);
     assert_int_equal(asked("select count(*) from (select distinct "
