@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/os/stack.h"
-#include "base/type.h"
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
@@ -23,8 +22,8 @@
 #include "plan/tree/node_reads.h"
 #include "plan/tree/range.h"
 
-/* Rows that a fetch gets at most, and rows of a table from which it pays. */
-enum { FETCH_ROWS_MAX = 10000, TABLE_ROWS_MIN = 1000, ROWS_SHARE = 4 };
+/* Rows that a fetch gets at most, and how many more a table has. */
+enum { FETCH_ROWS_MAX = 10000, ROWS_SHARE = 4 };
 
 /* --------------------------------------------------------------- helpers -- */
 
@@ -71,61 +70,6 @@ static void describe_ids(struct node *node, unsigned first,
         column->nullable |= nullable;
         range_add_zero(&column->range);
     }
-}
-
-/* ---------------------------------------------------------------- tables -- */
-
-static bool is_text(const struct node *node, unsigned column)
-{
-    return node->columns[column].type == VDBQ_TEXT;
-}
-
-/* Whether ids of its rows are what STEP_FETCH can find rows by. */
-static bool has_ids(const struct table *table)
-{
-    return table->key == NO_KEY
-           || type_is_integer(table->columns[table->key].type);
-}
-
-/* The table with the row's id in the place of the first text. */
-static struct node *table_with_id(struct binder *binder, struct node *node,
-                                  unsigned place)
-{
-    unsigned count = node->column_count;
-    int *columns = arena_alloc(binder->arena, count * sizeof *columns);
-
-    if (columns == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (unsigned i = 0; i < count; i++)
-        columns[i] = (int)(i == place ? count - 1 : i);
-    return node_columns(binder, node, columns, count);
-}
-
-/* The key stays: it is the id. */
-static struct node *late_table(struct binder *binder, struct node *node,
-                               const bool *wanted, struct vector *sources)
-{
-    struct late_source source = { .table = node,
-                                  .row = node->column_count,
-                                  .columns = VECTOR_IN(binder->arena,
-                                                       struct late_column) };
-
-    if (!has_ids(node->table) || node->table->rows < TABLE_ROWS_MIN)
-        return node;
-    for (unsigned i = 0; i < node->table->column_count; i++) {
-        struct late_column column = { i, (int)i };
-        if (!wanted[i] || i == node->table->key)
-            continue;
-        if (is_text(node, i) && source.row == node->column_count)
-            source.row = i;
-        if (!vector_append(&source.columns, &column, 1))
-            return error_no_memory(binder->error), NULL;
-    }
-    if (source.row == node->column_count)
-        return node;
-    if (!vector_append(sources, &source, 1))
-        return error_no_memory(binder->error), NULL;
-    return table_with_id(binder, node, source.row);
 }
 
 /* --------------------------------------------------------------- selects -- */
@@ -212,6 +156,8 @@ static struct node *late_select(struct binder *binder, struct node *node,
     struct vector found = VECTOR_IN(binder->arena, struct late_source);
     struct node *left, *copy;
 
+    if (node->left->kind == NODE_TABLE)
+        return late_over_table(binder, node, wanted, sources);
     if (below == NULL || used == NULL)
         return NULL;
     want_below(node, wanted, below, used);

@@ -30,6 +30,12 @@ struct late_source {
 struct node *late_columns(struct binder *binder, struct node *node,
                           const bool *wanted, struct vector *sources);
 
+/* The same of a NODE_TABLE, and of a NODE_SELECT over one: late_table.c. */
+struct node *late_table(struct binder *binder, struct node *node,
+                        const bool *wanted, struct vector *sources);
+struct node *late_over_table(struct binder *binder, struct node *node,
+                             const bool *wanted, struct vector *sources);
+
 /* The same of a NODE_GROUP: keys that others determine. late_group.c. */
 struct node *late_group(struct binder *binder, struct node *node,
                         const bool *wanted, struct vector *sources);

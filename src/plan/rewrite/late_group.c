@@ -10,7 +10,7 @@
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/rewrite/determined.h"
+#include "plan/simplify/determined.h"
 #include "plan/rewrite/late.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_reads.h"

@@ -5,7 +5,7 @@
  * them. What an outer join has no partner for is NULL in all columns of that
  * side, which the NULL of such a key says, too.
  */
-#include "plan/rewrite/determined.h"
+#include "plan/simplify/determined.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /*
  * Columns that others determine.
  */
-#ifndef VDBQ_PLAN_REWRITE_DETERMINED_H
-#define VDBQ_PLAN_REWRITE_DETERMINED_H
+#ifndef VDBQ_PLAN_SIMPLIFY_DETERMINED_H
+#define VDBQ_PLAN_SIMPLIFY_DETERMINED_H
 
 #include "plan/tree/node.h"
 
