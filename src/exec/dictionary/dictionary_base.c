@@ -107,22 +107,28 @@ static struct dictionary *join_picked(struct dictionary_base *base,
     return dictionary;
 }
 
-/* Whether so many words are compared that they are better apart. Few have numbers
- * of their own that are known before. */
-static bool has_many_compared(uint64_t words)
+/* Words that are compared, and how many dictionaries have them. */
+struct compared {
+    uint64_t words;
+    size_t parts;
+};
+
+static void add_compared(struct compared *compared,
+                         const struct dictionary_base *base, unsigned input)
 {
-    enum { MANY = HOSTILE(4, 1 << 16) };
-    return words > MANY;
+    for (size_t i = 0; i < base->morsels; i++) {
+        uint32_t words = base->counts[i * base->inputs + input];
+        compared->words += words;
+        compared->parts += words > 0;
+    }
 }
 
-/* The words of an input in all morsels. */
-static uint64_t words_of_input(const struct dictionary_base *base,
-                               unsigned input)
+/* Whether there are so many that they are better apart. Few have numbers of their own
+ * that are known before, and those of one dictionary are in order as they are. */
+static bool are_many(const struct compared *compared)
 {
-    uint64_t words = 0;
-    for (size_t i = 0; i < base->morsels; i++)
-        words += base->counts[i * base->inputs + input];
-    return words;
+    enum { MANY = HOSTILE(4, 1 << 16) };
+    return compared->words > MANY && compared->parts > 1;
 }
 
 /* Whether words of that use are apart; `many`: so are those that are compared. */
@@ -272,11 +278,11 @@ static bool fill(struct dictionary_base *base,
     for (unsigned i = 0; i < base->inputs; i++)
         base->shown[i] = params->uses[i] == WORDS_SHOWN;
     count_words(base, params);
-    uint64_t compared = 0;
+    struct compared compared = { 0 };
     for (unsigned i = 0; i < base->inputs; i++)
         if (params->uses[i] == WORDS_COMPARED)
-            compared += words_of_input(base, i);
-    bool many = has_many_compared(compared);
+            add_compared(&compared, base, i);
+    bool many = are_many(&compared);
     base->dictionary = join_inputs(base, params, many);
     bool filled = base->dictionary != NULL;
     for (unsigned i = 0; filled && i < base->inputs; i++)
@@ -331,11 +337,11 @@ static bool joins_no_others(const struct dictionary_base *base,
 bool dictionary_base_fits(const struct dictionary_base *base,
                           const struct dictionary_view *view)
 {
-    uint64_t compared = 0;
+    struct compared compared = { 0 };
     for (unsigned f = 0; f < view->inputs; f++)
         if (view->from[f] >= 0 && view->uses[f] == WORDS_COMPARED)
-            compared += words_of_input(base, (unsigned)view->from[f]);
-    bool many = has_many_compared(compared);
+            add_compared(&compared, base, (unsigned)view->from[f]);
+    bool many = are_many(&compared);
     for (unsigned f = 0; f < view->inputs; f++) {
         int from = view->from[f];
         if (from >= 0
