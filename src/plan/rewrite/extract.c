@@ -230,6 +230,17 @@ static bool add_parameters(struct binder *binder, struct node **below,
     return true;
 }
 
+/* The rows of a subquery as far as its answer needs them: of one that is asked
+ * once whether it has any, the first. NULL: a failure. */
+static struct node *rows_asked(struct binder *binder,
+                               const struct subquery *subquery)
+{
+    bool first =
+        subquery->kind == APPLY_EXISTS && subquery->parameters.count == 0;
+
+    return first ? node_limit(binder, subquery->node, 0, 1) : subquery->node;
+}
+
 static struct node *apply(struct binder *binder, struct node *below,
                           struct expression *e)
 {
@@ -244,7 +255,9 @@ static struct node *apply(struct binder *binder, struct node *below,
         node = node_wider(binder, NODE_APPLY, below, 1);
     if (node == NULL)
         return NULL;
-    node->right = e->subquery->node;
+    node->right = rows_asked(binder, e->subquery);
+    if (node->right == NULL)
+        return NULL;
     node->apply.kind = e->subquery->kind;
     node->apply.column = column;
     node->apply.parameters = parameters;
