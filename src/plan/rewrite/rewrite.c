@@ -331,7 +331,7 @@ static const struct pass {
     { .name = "map late",
       .each = late_maps,
       .text = "Functions that the host computes are computed for the rows that "
-              "a sort with a LIMIT keeps.",
+              "a LIMIT keeps.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "fetch late",

@@ -10,8 +10,9 @@
  *         t                                   t
  *
  * where the sort's keys and the condition are of columns below the map, and no row
- * that is left out could have failed, but for texts that are too long. (A LIMIT
- * without a sort asks its input for few rows as it is.)
+ * that is left out could have failed, but for texts that are too long. So with a LIMIT
+ * that has no sort: then rows behind it would not be computed anyway, so that only
+ * those of an OFFSET are left out.
  */
 #include "plan/texts/late_maps.h"
 
@@ -38,11 +39,27 @@ static bool functions_refuse(const struct node *map)
     return refuse;
 }
 
-/* Whether the sort's keys are columns from below the map. */
+/* Whether it is what cuts rows off. */
+static bool is_cut(const struct node *node)
+{
+    return node->kind == NODE_SORT
+               ? node->sort.limit != UINT64_MAX
+               : node->kind == NODE_LIMIT && node->right == NULL;
+}
+
+/* Whether rows would be computed that it leaves out. */
+static bool leaves_out(const struct node *cut)
+{
+    return cut->kind == NODE_SORT || cut->limit.offset > 0;
+}
+
+/* Whether a sort's keys are columns from below the map. */
 static bool sorts_below(const struct node *sort, const struct node *map)
 {
     bool below = true;
 
+    if (sort->kind != NODE_SORT)
+        return true;
     for (size_t i = 0; i < sort->sort.keys.count && below; i++) {
         const struct step_key *key = vector_at(&sort->sort.keys, i);
         const struct expression *e = sort->left->results[key->column];
@@ -63,27 +80,27 @@ static bool is_below(void *context, struct expression **operand)
            && expression_each(*operand, is_below, context);
 }
 
-/* Whether the sort can go below the map. */
-static bool passes(const struct node *sort, struct node *map)
+/* Whether the cut can go below the map. */
+static bool passes(const struct node *cut, struct node *map)
 {
-    struct expression *where = sort->left->where;
+    struct expression *where = cut->left->where;
 
-    return map->kind == NODE_MAP && late_is_own(map) && sorts_below(sort, map)
-           && !functions_refuse(map)
+    return map->kind == NODE_MAP && late_is_own(map) && sorts_below(cut, map)
+           && !(leaves_out(cut) && functions_refuse(map))
            && (where == NULL || is_below(map, &where));
 }
 
-/* The lowest map that the sort can go below; NULL: there is none. */
-static struct node *find_map(const struct node *sort)
+/* The lowest map that the cut can go below; NULL: there is none. */
+static struct node *find_map(const struct node *cut)
 {
-    const struct node *select = sort->left;
+    const struct node *select = cut->left;
     struct node *lowest = NULL;
 
-    if (sort->kind != NODE_SORT || sort->sort.limit == UINT64_MAX
-        || !late_is_own(sort) || select->kind != NODE_SELECT
-        || !late_is_own(select) || node_results_fail(select))
+    if (!is_cut(cut) || !late_is_own(cut) || select->kind != NODE_SELECT
+        || !late_is_own(select)
+        || (leaves_out(cut) && node_results_fail(select)))
         return NULL;
-    for (struct node *map = select->left; passes(sort, map); map = map->left)
+    for (struct node *map = select->left; passes(cut, map); map = map->left)
         lowest = map;
     return lowest;
 }
@@ -110,6 +127,15 @@ static struct node *sort_below(struct binder *binder, const struct node *sort,
     return made;
 }
 
+/* The cut, of rows from below the map. */
+static struct node *cut_below(struct binder *binder, const struct node *cut,
+                              struct node *rows)
+{
+    return cut->kind == NODE_SORT
+               ? sort_below(binder, cut, rows)
+               : node_limit(binder, rows, cut->limit.offset, cut->limit.limit);
+}
+
 struct node *late_maps(struct binder *binder, struct node *node)
 {
     struct node *map = find_map(node), *rows;
@@ -118,7 +144,7 @@ struct node *late_maps(struct binder *binder, struct node *node)
         return node;
     rows = node_filter(binder, map->left, node->left->where);
     if (rows != NULL)
-        rows = sort_below(binder, node, rows);
+        rows = cut_below(binder, node, rows);
     if (rows == NULL)
         return NULL;
     map->left = rows;

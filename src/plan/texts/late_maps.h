@@ -9,8 +9,8 @@
 
 struct binder;
 
-/* At a sort with a LIMIT, functions that do nothing for the rows which it keeps are
- * computed behind it: the node in its place, or itself. NULL: a failure. */
+/* At a LIMIT, functions that do nothing for which rows it keeps are computed behind
+ * it: the node in its place, or itself. NULL: a failure. */
 struct node *late_maps(struct binder *binder, struct node *node);
 
 #endif
