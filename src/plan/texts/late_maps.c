@@ -53,8 +53,8 @@ static bool leaves_out(const struct node *cut)
     return cut->kind == NODE_SORT || cut->limit.offset > 0;
 }
 
-/* Whether a sort's keys are columns from below the map. */
-static bool sorts_below(const struct node *sort, const struct node *map)
+/* Whether a sort's keys are columns of `rows`, from below what is computed. */
+static bool sorts_below(const struct node *sort, const struct node *rows)
 {
     bool below = true;
 
@@ -64,7 +64,7 @@ static bool sorts_below(const struct node *sort, const struct node *map)
         const struct step_key *key = vector_at(&sort->sort.keys, i);
         const struct expression *e = sort->left->results[key->column];
         below = e->kind == EXPRESSION_COLUMN
-                && (unsigned)e->column.number < map->left->column_count;
+                && (unsigned)e->column.number < rows->column_count;
     }
     return below;
 }
@@ -85,22 +85,26 @@ static bool passes(const struct node *cut, struct node *map)
 {
     struct expression *where = cut->left->where;
 
-    return map->kind == NODE_MAP && late_is_own(map) && sorts_below(cut, map)
+    return map->kind == NODE_MAP && late_is_own(map)
+           && sorts_below(cut, map->left)
            && !(leaves_out(cut) && functions_refuse(map))
            && (where == NULL || is_below(map, &where));
+}
+
+/* Whether it is a cut of a SELECT's rows whose results it may go below. */
+static bool is_over_select(const struct node *node)
+{
+    return is_cut(node) && late_is_own(node) && node->left->kind == NODE_SELECT
+           && late_is_own(node->left)
+           && !(leaves_out(node) && node_results_fail(node->left));
 }
 
 /* The lowest map that the cut can go below; NULL: there is none. */
 static struct node *find_map(const struct node *cut)
 {
-    const struct node *select = cut->left;
     struct node *lowest = NULL;
 
-    if (!is_cut(cut) || !late_is_own(cut) || select->kind != NODE_SELECT
-        || !late_is_own(select)
-        || (leaves_out(cut) && node_results_fail(select)))
-        return NULL;
-    for (struct node *map = select->left; passes(cut, map); map = map->left)
+    for (struct node *map = cut->left->left; passes(cut, map); map = map->left)
         lowest = map;
     return lowest;
 }
@@ -136,18 +140,38 @@ static struct node *cut_below(struct binder *binder, const struct node *cut,
                : node_limit(binder, rows, cut->limit.offset, cut->limit.limit);
 }
 
+/* Whether a SELECT chooses texts: all that it chooses from would be words, in order. */
+static bool chooses_texts(const struct node *select)
+{
+    bool chooses = false;
+
+    for (unsigned i = 0; i < select->column_count && !chooses; i++)
+        chooses = select->results[i]->kind == EXPRESSION_CHOICE
+                  && select->results[i]->type == VDBQ_TEXT;
+    return chooses;
+}
+
 struct node *late_maps(struct binder *binder, struct node *node)
 {
-    struct node *map = find_map(node), *rows;
+    const struct node *select = node->left;
+    struct node *map, *below, *rows;
 
-    if (map == NULL)
+    if (!is_over_select(node))
         return node;
-    rows = node_filter(binder, map->left, node->left->where);
+    map = find_map(node);
+    if (map == NULL
+        && !(chooses_texts(select) && sorts_below(node, select->left)))
+        return node;
+    below = map != NULL ? map->left : select->left;
+    rows = node_filter(binder, below, select->where);
     if (rows != NULL)
         rows = cut_below(binder, node, rows);
+    if (rows != NULL) /* there may be more, below what is computed of those */
+        rows = late_maps(binder, rows);
     if (rows == NULL)
         return NULL;
+    if (map == NULL)
+        return late_in_place(binder, node, rows, NULL, select->results);
     map->left = rows;
-    return late_in_place(binder, node, node->left->left, NULL,
-                         node->left->results);
+    return late_in_place(binder, node, select->left, NULL, select->results);
 }
