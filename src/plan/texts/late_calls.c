@@ -420,23 +420,12 @@ static struct node *make_limit(struct calls *calls, const struct node *limit)
     return make_select(calls, limit, NULL, results);
 }
 
-/* Whether a row that the limit leaves out could have failed, but for texts that are
- * too long. */
-static bool may_fail(const struct node *select)
-{
-    bool fails = false;
-    for (unsigned i = 0; i < select->column_count && !fails; i++)
-        fails = select->results[i]->faults
-                && !lookup_fails_if_long(select->results[i]);
-    return fails;
-}
-
 static struct node *limit_late(struct binder *binder, struct node *limit)
 {
     struct node *select = limit->left;
     bool sorts = limit->kind == NODE_SORT;
     struct calls calls = begin(binder, select->left);
-    if (!calls_any(&calls, select) || (sorts && may_fail(select)))
+    if (!calls_any(&calls, select) || (sorts && late_may_fail(select)))
         return limit;
     estimate_node(binder, limit);
     uint64_t offset = sorts ? limit->sort.offset : limit->limit.offset;
@@ -448,6 +437,24 @@ static struct node *limit_late(struct binder *binder, struct node *limit)
 }
 
 /* -------------------------------------------------------------------- all -- */
+
+/* expression_visit: whether it can fail of texts that are too long alone. */
+static bool fails_if_long(void *context, struct expression **operand)
+{
+    const struct expression *e = *operand;
+    bool safe = e->kind == EXPRESSION_CHOICE
+                || (e->kind == EXPRESSION_OPERATOR && !e->checked);
+    return !e->faults || lookup_fails_if_long(e)
+           || (safe && expression_each(*operand, fails_if_long, context));
+}
+
+bool late_may_fail(const struct node *select)
+{
+    bool fails = false;
+    for (unsigned i = 0; i < select->column_count && !fails; i++)
+        fails = !fails_if_long(NULL, &select->results[i]);
+    return fails;
+}
 
 bool late_is_own(const struct node *node)
 {

@@ -31,6 +31,9 @@ struct node *late_in_place(struct binder *binder, const struct node *node,
                            struct node *below, struct expression *where,
                            struct expression *const *results);
 
+/* Whether a SELECT's results can fail for a row, but for texts that are too long:
+ * then they are computed for those that a LIMIT leaves out, too. */
+bool late_may_fail(const struct node *select);
 /* Whether a node may be taken apart: nobody else reads it. */
 bool late_is_own(const struct node *node);
 /* Whether it is a SELECT of which that holds, over rows. */

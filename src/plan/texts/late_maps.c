@@ -21,7 +21,6 @@
 #include "plan/make/node_select.h"
 #include "plan/texts/late_inner.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/node_fails.h"
 #include "program/functions/function.h"
 
 /* Whether a row that goes without them could have failed. */
@@ -96,7 +95,7 @@ static bool is_over_select(const struct node *node)
 {
     return is_cut(node) && late_is_own(node) && node->left->kind == NODE_SELECT
            && late_is_own(node->left)
-           && !(leaves_out(node) && node_results_fail(node->left));
+           && !(leaves_out(node) && late_may_fail(node->left));
 }
 
 /* The lowest map that the cut can go below; NULL: there is none. */
