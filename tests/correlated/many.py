@@ -148,13 +148,21 @@ class Queries:
     def of_looks(self, key):
         """A look at some of many: what is made of their texts, and asked of these."""
         made = [self.some("m.s || '-' || m.w", 'm.s || m.k', "concat_ws(' ', m.s, m.d)",
-                          "replace(m.s, 'w', m.w || '')", 'm.s') for _ in range(2)]
+                          "replace(m.s, 'w', m.w || '')", 'm.s', 'coalesce(m.s, m.k || m.w)',
+                          "CASE WHEN m.w > 5 THEN m.s ELSE upper(m.s) END",
+                          "printf('%s %d', m.s, m.w)") for _ in range(2)]
         asked = self.some("m.s LIKE '%7'", "upper(m.s) LIKE 'W%'", 'length(m.s) > 2',
-                          "m.s || '-' || m.w LIKE '%-7'", "m.s || 'x' LIKE '%7x'")
+                          "m.s || '-' || m.w LIKE '%-7'", "m.s || 'x' LIKE '%7x'",
+                          "m.s = 'w7'", "m.s > 'w7' OR m.w = 3", "m.s LIKE '%no%'")
         order = self.some('', '', f' ORDER BY m.{key}, m.id', ' ORDER BY m.w DESC, m.id')
-        return (f'SELECT m.id, {", ".join(made)} FROM many m' + self.where(
-            self.some('', asked), self.test('m')) + order + f' LIMIT {self.some(1, 7, 70)}'
-                + self.some('', ' OFFSET 20'))
+        cut = order + f' LIMIT {self.some(1, 7, 70)}' + self.some('', ' OFFSET 20')
+        where = self.where(self.some('', asked), self.test('m'))
+        return self.some(
+            f'SELECT m.id, {", ".join(made)} FROM many m{where}{cut}',
+            f'SELECT m.id, {", ".join(made)} FROM many m{where}{cut}',
+            f'SELECT f.id, EXISTS (SELECT 1 FROM many m{where}) FROM few f{self.where(self.few())}',
+            f'SELECT f.id, (SELECT {made[0]} FROM many m{where}{order} LIMIT 1) FROM few f',
+            f'SELECT count(*), max(q.a) FROM (SELECT {made[0]} AS a FROM many m{where}{cut}) q')
 
     def of_first(self, key):
         """The first rows of many, with all that they have."""
