@@ -323,6 +323,11 @@ static void print_steps(vdbq_query *query)
         text_print(&query->lines,
                    "; if a value fails, the query runs again, and computes it "
                    "for each row that asks for it\n");
+    if (query->plan.hopes_few)
+        text_print(
+            &query->lines,
+            "; if more rows are found than are hoped for, the query runs "
+            "again, and scans the table\n");
 }
 
 /* Why the host ran what a device could, where it did. */

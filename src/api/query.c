@@ -101,6 +101,8 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
         return status;
     struct plan_limits limits = plan_limits_now(query->db);
     limits.careful = query->careful;
+    limits.hopes_few = query->cluster == NULL && query->statement != NULL
+                       && query->statement->kind == AST_SELECT;
     limits.given = query->given;
     limits.now = query->now;
     limits.converts = converts;
@@ -512,11 +514,22 @@ static void clear_stats(vdbq_query *query)
     query->stats.sum.plan_ns = plan_ns;
 }
 
+/* Opens the stream of a query's rows, for as many of an order as it takes. */
+static enum vdbq_status open_rows(vdbq_query *query)
+{
+    enum vdbq_status status = query_stream(query);
+    while (query_hopes_more(query, status)) {
+        clear_stats(query);
+        status = query_stream(query);
+    }
+    return status;
+}
+
 /* Runs a query to its end, for EXPLAIN ANALYZE. */
 static enum vdbq_status run_once(vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = query_stream(query);
+    enum vdbq_status status = open_rows(query);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(query->stream, &batch, &query->db->error);
         query->stats.sum.rows_returned += batch.rows;
@@ -536,10 +549,10 @@ static enum vdbq_status run_through(vdbq_query *query)
     return status == VDBQ_OK ? run_once(query) : status;
 }
 
-/* Opens the stream of a query's rows. */
+/* The same, if need be without hope. */
 static enum vdbq_status start_rows(vdbq_query *query)
 {
-    enum vdbq_status status = query_stream(query);
+    enum vdbq_status status = open_rows(query);
     return query_hoped(query, status) ? query_stream_carefully(query) : status;
 }
 

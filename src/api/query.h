@@ -82,9 +82,13 @@ struct vdbq_query {
     struct session_cluster *cluster; /* that divided the plan; NULL: there
                                         are no other ranks                 */
     bool planned;
-    bool replan;        /* parameters are no longer what it is for */
-    bool careful;       /* the plan must not hope: query_careful() */
-    uint64_t given;     /* rows that the run gave before it was  */
+    bool replan;             /* parameters are no longer what it is for */
+    bool careful;            /* the plan must not hope: query_careful() */
+    struct stream_hope hope; /* ... what the run does hope for         */
+    unsigned vain;           /* ... which was in vain: so many runs behind
+                                one do not hope, ...                     */
+    unsigned wary;           /* ... and these are left of them           */
+    uint64_t given;          /* rows that the run gave before it was  */
     int64_t now;        /* ... and its time of day; 0: it had none         */
     struct plan former; /* the plan before that, whose names of
                                       columns were handed out; or zeroed   */
@@ -213,6 +217,8 @@ void query_end(vdbq_query *query);
 /* query_careful.c: a plan may hope that nothing fails (plan.h). Whether a run
  * that failed is to go on with one that does not ... */
 bool query_hoped(const vdbq_query *query, enum vdbq_status status);
+/* ... whether it is to be tried with more rows of an order first, by the same plan, ... */
+bool query_hopes_more(vdbq_query *query, enum vdbq_status status);
 /* ... and makes the next plan such a one; the failure is forgotten. */
 void query_be_careful(vdbq_query *query);
 /* Goes on with it behind the rows that were given already. */

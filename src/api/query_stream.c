@@ -156,6 +156,7 @@ enum vdbq_status query_stream(vdbq_query *query)
         .parameter_count = query_parameter_count(query),
         .stats = &query->stats,
         .account = &query->account,
+        .hope = &query->hope,
         .ranks = query->params.ranks,
     };
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)

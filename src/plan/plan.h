@@ -203,6 +203,7 @@ struct plan {
                        fails (RANGE or TYPE), a plan with `careful` limits tells
                        what the query gives: the same rows in the same order,
                        and perhaps no failure                           */
+    bool hopes_few; /* ... or that few rows are found: struct stream_hope  */
     bool stands; /* of rows, or a change of some: plan_holds() knows by ... */
     bool exact;  /* ... whether it has what is so of these rows alone, ... */
     unsigned table_count;   /* ... which tables it is about         */
@@ -238,7 +239,8 @@ struct plan_limits {
                                                the former is not enough;
                                                NULL: no more than that     */
     void *context;
-    bool careful;   /* the plan must not hope that no value fails      */
+    bool careful;   /* the plan must not hope that no value fails, ... */
+    bool hopes_few; /* ... but may, if not so, that few rows are found      */
     bool converts;  /* plan_insert_fill() has failed: the planner is to read
                        the parameters of INSERT itself                  */
     int64_t now;    /* the time of day, as of a plan; 0: it is now      */

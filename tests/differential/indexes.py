@@ -68,7 +68,7 @@ def arguments():
 
 
 class Values:
-    """Values of a column: few different ones, or many, or extreme ones."""
+    """Values of a column: few different ones, or many, or extreme ones; or they ascend."""
 
     def __init__(self, rng, column):
         self.rng = rng
@@ -76,13 +76,19 @@ class Values:
         self.width = rng.choice((3, 300, 1000, 30000))
         self.nulls = rng.choice((0, 0, 0.1, 0.5))
         self.far = rng.random() < 0.2
+        self.step = rng.choice((1, 7, 40))
+        self.ascends = rng.random() < 0.25
+        self.count = 0  # of those of rows
 
-    def number(self):
+    def number(self, comes=False):
+        if self.ascends:
+            self.count += comes
+            return (self.count if comes else self.rng.randrange(self.count + 1)) // self.step
         return self.rng.randrange(-self.width // 4, self.width)
 
-    def one(self):
-        """A value as SQL writes it, not NULL."""
-        rng, number = self.rng, self.number()
+    def one(self, comes=False):
+        """A value as SQL writes it, not NULL; of a row that comes, or as a query has it."""
+        rng, number = self.rng, self.number(comes)
         if self.column == 'o':
             return rng.choice(('true', 'false'))
         if self.column == 'h':
@@ -104,7 +110,7 @@ class Values:
         return f"date '{day}'" if self.column == 'y' else f"timestamp '{day} 0{number % 10}:00:00'"
 
     def any(self):
-        return 'NULL' if self.rng.random() < self.nulls else self.one()
+        return 'NULL' if self.rng.random() < self.nulls else self.one(comes=True)
 
 
 class Script:
@@ -346,6 +352,15 @@ class Script:
                     f'{order[0]} = {values[0]} and {order[1]} {kind} {values[1]})')
         return f'({", ".join(order)}) {kind} ({", ".join(values)})'
 
+    def rest(self, name):
+        """What most rows have, or some, or next to none."""
+        rng = self.rng
+        if name in 'sc' and rng.random() < 0.7:
+            return f"{name} like '%{rng.choice('123456789aZé')}{rng.choice(('', '1', '_'))}%'"
+        if rng.random() < 0.3:
+            return f'{name} in ({", ".join(self.constant(name) for _ in range(3))})'
+        return f'{name} {rng.choice(("<>", ">", "<=", "=", "is not"))} {self.constant(name)}'
+
     def ends(self, names, shown):
         """The first rows of an order, or the least and the greatest value."""
         rng = self.rng
@@ -358,6 +373,8 @@ class Script:
         if rng.random() < 0.4:
             bound = self.bound(order)
             where = f'{where} and {bound}' if where else bound
+        if rng.random() < 0.5:  # the index does not know of all that leaves rows out
+            where += ' and ' * bool(where) + self.rest(rng.choice(names))
         where = f' where {where}' if where else ''
         if rng.random() < 0.3:
             called = rng.choice(('min({0})', 'max({0})', 'min({0}), max({0})'))

@@ -289,17 +289,32 @@ bool run_terms_take(const struct run *run, const uint32_t *places,
 
 enum { RANGES = 256 }; /* that are searched at once */
 
+/* Cuts the places of ranges to those of so many rows in all. */
+static void cut_places(uint32_t *places, uint32_t count, uint64_t most)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *at = places + 2 * (size_t)i;
+        uint32_t rows = at[1] > at[0] ? at[1] - at[0] : 0;
+        rows = rows < most ? rows : (uint32_t)most;
+        at[1] = at[0] + rows;
+        most -= rows;
+    }
+}
+
 /* Rows of each value of the list, or between bounds. */
 static bool find_ranges(const struct run_terms *terms, const struct run *run,
                         struct vector *rows)
 {
     struct asking asking = ask(terms, run);
+    const uint64_t end = rows->count + terms->most;
     uint64_t ranges[2 * RANGES];
     uint32_t places[2 * RANGES], count;
     bool done = true;
 
     while (done && (count = next_ranges(&asking, RANGES, ranges)) > 0) {
         run_find_ranges(run, ranges, count, places);
+        if (terms->most > 0)
+            cut_places(places, count, end - rows->count);
         done = add_places(run, places, count, rows) && !stop_asked();
     }
     return done;

@@ -28,6 +28,8 @@ struct run_terms {
     struct run_ends ends;
     bool apart;    /* of those with NULL in the next column, too          */
     bool not_null; /* the next column is not NULL                         */
+    uint64_t most; /* without ends: rows that a run is searched for, and it may
+                      have others; 0: it has none                         */
 };
 
 /* Adds the numbers of the rows, ascending, to a vector of uint32_t. False: no

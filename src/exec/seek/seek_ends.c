@@ -50,18 +50,20 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Whether the step's bounds leave a value of the key that they are about. */
-static bool is_within(const struct end *end, uint64_t value)
+static bool bounds_leave(const struct seek_terms *terms, uint64_t value)
 {
-    const struct seek_terms *terms = end->terms;
     const struct seek_bound *low = &terms->step->low,
                             *high = &terms->step->high;
-    uint64_t ordered = end->turned ? ~value : value;
     uint64_t least = terms->low.value.value, most = terms->high.value.value;
 
-    assert(end->key == terms->step->equal_count);
-    return (!low->there || ordered > least || (ordered == least && !low->open))
-           && (!high->there || ordered < most
-               || (ordered == most && !high->open));
+    return (!low->there || value > least || (value == least && !low->open))
+           && (!high->there || value < most || (value == most && !high->open));
+}
+
+static bool is_within(const struct end *end, uint64_t value)
+{
+    assert(end->key == end->terms->step->equal_count);
+    return bounds_leave(end->terms, end->turned ? ~value : value);
 }
 
 /* Writes the points of a tablet; returns how many. What is known of one with an
@@ -139,8 +141,9 @@ static bool is_told(const struct seek_terms *terms)
     bool bound = step->low.there || step->high.there;
     uint64_t nulls = 0;
 
-    if ((step->ends.first == 0 && step->ends.last == 0) || terms->index != NULL
-        || step->equal_count > 0 || seek_terms_is_text(terms, 0))
+    if ((terms->asked.first == 0 && terms->asked.last == 0)
+        || terms->index != NULL || step->equal_count > 0
+        || seek_terms_is_text(terms, 0))
         return false;
     for (size_t i = 0;
          i < table->tablet_count && !step->ends.not_null && !bound; i++)
@@ -151,7 +154,7 @@ static bool is_told(const struct seek_terms *terms)
 enum vdbq_status seek_ends_tablets(const struct seek_terms *terms,
                                    bool **wanted, struct error *error)
 {
-    const struct seek_ends *ends = &terms->step->ends;
+    const struct seek_ends *ends = &terms->asked;
     const struct end first = { terms, 0, false, ends->first };
     const struct end last = { terms, 0, true, ends->last };
     enum vdbq_status status;
@@ -164,4 +167,24 @@ enum vdbq_status seek_ends_tablets(const struct seek_terms *terms,
         return error_no_memory(error);
     status = want_end(&first, *wanted, error);
     return status == VDBQ_OK ? want_end(&last, *wanted, error) : status;
+}
+
+uint64_t seek_ends_sure(const struct seek_terms *terms)
+{
+    const struct step_seek *step = terms->step;
+    const struct table *table = terms->table;
+    uint64_t rows = 0, least, greatest;
+
+    if (step->equal_count > 0 || step->list_columns > 0 || terms->index != NULL
+        || seek_terms_is_text(terms, 0))
+        return 0;
+    for (size_t i = 0; i < table->tablet_count; i++) {
+        const struct tablet_ref *ref = &table->tablets[i];
+        uint64_t nulls = ref->facts[step->keys[0]].null_count;
+        if (nulls < ref->rows
+            && seek_terms_extremes(terms, ref, 0, &least, &greatest)
+            && bounds_leave(terms, least) && bounds_leave(terms, greatest))
+            rows += ref->rows - nulls;
+    }
+    return rows;
 }

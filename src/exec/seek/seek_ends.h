@@ -15,4 +15,7 @@
 enum vdbq_status seek_ends_tablets(const struct seek_terms *terms,
                                    bool **wanted, struct error *error);
 
+/* So many rows at least are between the seek's bounds, by the facts of all. */
+uint64_t seek_ends_sure(const struct seek_terms *terms);
+
 #endif

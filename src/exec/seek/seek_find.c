@@ -154,7 +154,8 @@ static uint32_t more_of_ends(const struct seek_work *work,
 }
 
 /* What is looked for in a job's tablet, or in the base of its edit, with ends that are
- * longer by some rows. tablet_terms_finish() is due whatever it returns. */
+ * longer by some rows. One row more than a seek hopes for tells that there are too
+ * many. tablet_terms_finish() is due whatever it returns. */
 static bool terms_in(const struct seek_work *work, const void *block,
                      const struct run *run, uint32_t more,
                      struct tablet_terms *in)
@@ -162,6 +163,8 @@ static bool terms_in(const struct seek_work *work, const void *block,
     bool done = tablet_terms_init(in, &work->terms, block, run);
 
     run_ends_more(&in->terms.ends, more);
+    if (work->terms.step->most > 0)
+        in->terms.most = work->terms.step->most + more + 1;
     return done;
 }
 
@@ -291,7 +294,7 @@ static bool find_end(const struct seek_work *work, struct seek_job *job,
 /* On whatever thread: finds the rows of one tablet. */
 static void find_in(const struct seek_work *work, struct seek_job *job)
 {
-    const struct seek_ends *ends = &work->terms.step->ends;
+    const struct seek_ends *ends = &work->terms.asked;
     const void *block =
         job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
 
@@ -629,7 +632,42 @@ static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
     return status;
 }
 
-enum vdbq_status seek_find(struct seek_work *work, struct error *error)
+/* Fails where more rows are found than the step hopes for. */
+static enum vdbq_status check_hope(const struct seek_work *work, uint64_t rows,
+                                   struct error *error)
+{
+    const uint64_t most = work->terms.step->most;
+
+    return most > 0 && rows > most ? stream_in_vain(work->params, false, error)
+                                   : VDBQ_OK;
+}
+
+/* So many rows are found at least, or could be if there are as many, by what is
+ * known before. */
+static uint64_t least_found(const struct seek_terms *terms)
+{
+    const struct seek_ends *ends = &terms->asked;
+
+    return ends->key_count > 0 ? ends->first + ends->last
+                               : seek_ends_sure(terms);
+}
+
+/* ... and notes where an order's ends may leave rows out: unless all tablets have
+ * fewer than these, and then all together have. */
+static enum vdbq_status check_found(const struct seek_work *work,
+                                    struct error *error)
+{
+    const struct seek_ends *ends = &work->terms.asked;
+    uint64_t rows = 0;
+
+    for (size_t i = 0; i < work->job_count; i++)
+        rows += work->jobs[i].found.count;
+    if (ends->hopes && rows >= ends->first + ends->last)
+        work->params->hope->left_out = true;
+    return check_hope(work, rows, error);
+}
+
+static enum vdbq_status find_all(struct seek_work *work, struct error *error)
 {
     struct finding finding = { .work = work };
     unsigned held_most = stream_threads(work->params);
@@ -646,6 +684,17 @@ enum vdbq_status seek_find(struct seek_work *work, struct error *error)
     else
         seek_release(work, work->jobs, work->job_count);
     return status;
+}
+
+enum vdbq_status seek_find(struct seek_work *work, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (work->terms.step->most > 0)
+        status = check_hope(work, least_found(&work->terms), error);
+    if (status == VDBQ_OK)
+        status = find_all(work, error);
+    return status == VDBQ_OK ? check_found(work, error) : status;
 }
 
 void seek_work_end(struct seek_work *work)

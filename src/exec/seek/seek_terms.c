@@ -288,6 +288,19 @@ static void take(struct seek_terms *terms, const struct parameter *parameters,
         take_value(terms, parameters, key, value, of, to);
 }
 
+/* The ends of an order, as long as a run hopes that they need be. */
+static struct seek_ends ask_ends(const struct step_seek *step,
+                                 const struct stream_params *params)
+{
+    struct seek_ends ends = step->ends;
+
+    if (ends.hopes) {
+        ends.first *= params->hope->times;
+        ends.last *= params->hope->times;
+    }
+    return ends;
+}
+
 enum vdbq_status seek_terms_init(struct seek_terms *terms,
                                  const struct stream_params *params,
                                  struct error *error)
@@ -295,6 +308,7 @@ enum vdbq_status seek_terms_init(struct seek_terms *terms,
     const struct parameter *parameters = params->parameters;
     const struct step_seek *step = terms->step;
 
+    terms->asked = ask_ends(step, params);
     for (unsigned i = 0; i < step->equal_count; i++)
         take(terms, parameters, i, &step->equals[i], DIGEST_EXACT,
              &terms->equals[i]);
@@ -512,13 +526,13 @@ bool tablet_terms_init(struct tablet_terms *in, const struct seek_terms *terms,
     *in = (struct tablet_terms){
         .terms = { .columns = step->keys,
                    .equal_count = last,
-                   .ends = { .first = (uint32_t)step->ends.first,
-                             .last = (uint32_t)step->ends.last,
-                             .columns = last + step->ends.key_count,
-                             .alike = step->ends.alike,
+                   .ends = { .first = (uint32_t)terms->asked.first,
+                             .last = (uint32_t)terms->asked.last,
+                             .columns = last + terms->asked.key_count,
+                             .alike = terms->asked.alike,
                              .rough = rough_bits(terms) },
-                   .apart = step->ends.apart,
-                   .not_null = step->ends.not_null }
+                   .apart = terms->asked.apart,
+                   .not_null = terms->asked.not_null }
     };
     for (unsigned i = 0; i < last; i++)
         in->terms.equals[i] = value_in(terms, i, &terms->equals[i], block, run);

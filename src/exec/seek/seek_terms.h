@@ -19,6 +19,7 @@ struct seek_constant {
 
 struct seek_terms {
     const struct step_seek *step;
+    struct seek_ends asked;         /* its ends, as the run asks for them */
     const struct table *table;      /* that is looked through */
     const struct index *index;      /* whose keys are looked for; NULL: columns
                                        of the table are                    */

@@ -380,6 +380,17 @@ static uint64_t batch_rows(const struct sort_stream *sort)
                                     : SORT_BATCH_ROWS;
 }
 
+/* Fails where rows that are asked for may be among those that a seek left out. */
+static enum vdbq_status check_hope(const struct sort_stream *sort,
+                                   uint64_t rows, struct error *error)
+{
+    const struct step_sort *step = &sort->head.step->sort;
+    const struct stream_params *params = sort->head.params;
+    return step->hopes && rows < places_end(step) && params->hope->left_out
+               ? stream_in_vain(params, true, error)
+               : VDBQ_OK;
+}
+
 /* All rows are sorted when the stream opens; batches only read them. */
 static enum vdbq_status sort_open(struct stream *stream, struct error *error)
 {
@@ -410,9 +421,11 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     if (sort->device != NULL) { /* the others never came */
         sort->next = 0;
         sort->end = sort->rows->rows;
+        rows += step->sort.offset;
     }
     stream->rows_most = sort->end - sort->next;
-    return sort->in_runs ? skip_rows(sort, error) : VDBQ_OK;
+    status = check_hope(sort, rows, error);
+    return status == VDBQ_OK && sort->in_runs ? skip_rows(sort, error) : status;
 }
 
 /* The device's rows go back to it before it is closed. */

@@ -348,6 +348,16 @@ enum vdbq_status stream_hold(struct stream *stream, struct error *error)
     return VDBQ_OK;
 }
 
+enum vdbq_status stream_in_vain(const struct stream_params *params,
+                                bool too_few, struct error *error)
+{
+    assert(params->hope != NULL);
+    params->hope->vain = true;
+    params->hope->too_few = too_few;
+    return error_set(error, VDBQ_LIMIT,
+                     "there are not as many rows as the plan hopes for");
+}
+
 /* Fails with what is held, if anything is: then that is the end. */
 static enum vdbq_status tell_held(struct stream *stream, struct error *error)
 {

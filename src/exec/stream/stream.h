@@ -48,6 +48,17 @@ void stream_stats_init(struct stream_stats *stats);
 /* Adds a name to a list of them, if it is not there yet. */
 void stream_list(const char *name, char *room, size_t size);
 
+/* A plan may hope that few rows are found, or that the first ones of an order are
+ * enough (step_seek, step_sort). Where that is in vain a step fails, and the caller
+ * goes on with a plan that does not hope. */
+struct stream_hope {
+    uint64_t times; /* seeks of an order's ends find so many times the rows that
+                       the plan hopes for                                  */
+    bool left_out;  /* they left others out                                */
+    bool vain;      /* a step failed for that, and not for what it says ... */
+    bool too_few;   /* ... and more rows of an order may do                */
+};
+
 /* What all streams of a run share. */
 struct stream_params {
     const struct snapshot *snapshot; /* that the query sees */
@@ -75,6 +86,8 @@ struct stream_params {
                                            is no limit                     */
     const struct os_file_calls *files;  /* temporary ones; NULL: those of the
                                            system                          */
+    struct stream_hope
+        *hope;           /* what the steps hope for; NULL: for nothing    */
     struct ranks *ranks; /* that run the query together; NULL: this process
                             runs it alone                                  */
 };

@@ -100,6 +100,11 @@ bool stream_row_failed(enum vdbq_status status);
  * calls it gives the last rows, those before the one that failed. */
 enum vdbq_status stream_hold(struct stream *stream, struct error *error);
 
+/* Fails, as what the plan hopes for is not so: there are more rows, or `too_few`
+ * among those of an order. */
+enum vdbq_status stream_in_vain(const struct stream_params *params,
+                                bool too_few, struct error *error);
+
 /* Tells a stream that the threads of its reader share each batch: short ones
  * are best put together. Before the first is asked for. */
 void stream_close_up(struct stream *stream);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "data/catalogue/facts.h"
 #include "data/index/index_values.h"
 #include "plan/estimate/estimate.h"
 #include "plan/make/call.h"
@@ -81,4 +82,36 @@ bool index_alike(struct binder *binder, const struct index_candidates *of,
     }
     *rows = estimate_rows(fmax(all / fmin(values, all), all * nulls));
     return true;
+}
+
+/* How far the values of a tablet's column are apart; NaN: nobody knows. */
+static double width_of(const struct column *column,
+                       const struct column_facts *facts)
+{
+    if (column->type == VDBQ_TEXT)
+        return NAN;
+    if (facts->empty)
+        return 0;
+    return type_is_real(column->type)
+               ? facts->maximum_real - facts->minimum_real
+               : (double)facts->maximum - (double)facts->minimum;
+}
+
+double index_tablets(const struct index_candidates *of,
+                     const struct index_ordered *ordered)
+{
+    const struct table *table = of->table->table;
+    unsigned number = ordered->candidate->columns[ordered->equal_count];
+    struct column_facts facts;
+    double widths = 0, all = (double)table->tablet_count, width;
+
+    if (ordered->equal_count > 0 || number >= table->column_count)
+        return fmax(all, 1);
+    facts = table_facts(table, number);
+    width = width_of(&table->columns[number], &facts);
+    for (size_t i = 0; i < table->tablet_count; i++)
+        widths +=
+            width_of(&table->columns[number], &table->tablets[i].facts[number]);
+    return widths >= 0 && width > 0 ? fmax(fmin(1 + widths / width, all), 1)
+                                    : fmax(all, 1);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many rows an index cannot tell from one another in an order of which it knows
- * the first columns: all of them are found where one of them is.
+ * the first columns: all of them are found where one of them is. And in how many
+ * tablets the first rows of an order are.
  */
 #ifndef VDBQ_PLAN_INDEX_INDEX_ALIKE_H
 #define VDBQ_PLAN_INDEX_INDEX_ALIKE_H
@@ -22,5 +23,10 @@ struct index_ordered {
  * values these have. False: a failure, which the binder has. */
 bool index_alike(struct binder *binder, const struct index_candidates *of,
                  const struct index_ordered *ordered, double *rows);
+
+/* About how many tablets have rows among an end of the order, at least 1: two where
+ * the first column ascends from tablet to tablet, all where each has any value. */
+double index_tablets(const struct index_candidates *of,
+                     const struct index_ordered *ordered);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "plan/index/index_choice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "plan/index/index_terms.h"
 #include "plan/make/node.h"
 #include "plan/operator/collate.h"
+#include "plan/plan.h"
 #include "plan/tree/binder.h"
 
 enum {
@@ -289,6 +291,30 @@ bool index_pays(const struct node *table, double rows, double row_cost)
 bool index_pays_alone(const struct node *table, double rows)
 {
     return index_pays(table, rows, ROW_COST);
+}
+
+uint64_t index_rows_most(const struct node *table, double row_cost)
+{
+    return (uint64_t)fmin((double)table->table->rows / row_cost, UINT32_MAX);
+}
+
+uint64_t index_rows_most_alone(const struct node *table)
+{
+    return index_rows_most(table, ROW_COST);
+}
+
+/* Where a query is run again for each row of others, rows may have been given by
+ * then, and the plan that does not hope might give these in another order. */
+bool index_may_hope(const struct binder *binder)
+{
+    return binder->asking == 0
+           && (binder->limits == NULL || !binder->limits->careful);
+}
+
+bool index_may_hope_few(const struct binder *binder)
+{
+    return index_may_hope(binder) && binder->limits != NULL
+           && binder->limits->hopes_few;
 }
 
 bool index_is_safe(const struct node *select)

@@ -72,6 +72,13 @@ double index_row_cost(const struct node *reader);
  * is fetched. */
 bool index_pays(const struct node *table, double rows, double row_cost);
 bool index_pays_alone(const struct node *table, double rows);
+/* ... and how many it pays to find. */
+uint64_t index_rows_most(const struct node *table, double row_cost);
+uint64_t index_rows_most_alone(const struct node *table);
+/* Whether a plan may hope that what can fail, and is computed for a seek, does not;
+ * and whether it may hope that few rows are found. */
+bool index_may_hope(const struct binder *binder);
+bool index_may_hope_few(const struct binder *binder);
 /* Whether a SELECT computes nothing that can fail. */
 bool index_is_safe(const struct node *select);
 

@@ -30,22 +30,13 @@ static bool is_of_run(void *context, struct expression **operand)
     }
 }
 
-/* Whether what can fail may be computed: where a query is run again for each row of
- * others, rows may have been given by then, and the plan that does not hope might
- * give these in another order. */
-static bool may_hope(const struct binder *binder)
-{
-    return binder->asking == 0
-           && (binder->limits == NULL || !binder->limits->careful);
-}
-
 bool index_computed_takes(const struct binder *binder,
                           const struct expression *e)
 {
     struct expression *all = (struct expression *)(uintptr_t)e;
 
     return e->kind > EXPRESSION_PARAMETER && is_of_run(NULL, &all)
-           && (!e->faults || may_hope(binder));
+           && (!e->faults || index_may_hope(binder));
 }
 
 /* The place of a term's value in a seek: that with which the first so many keys are

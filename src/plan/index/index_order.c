@@ -10,8 +10,13 @@
  * leave out itself, and where nothing there can fail. An index need know no more
  * than the order's first columns, and of a text its first bytes, if few rows are
  * alike in them: these are found together.
+ *
+ * Where a condition leaves out rows that the index does not, a plan may hope that
+ * enough of the first rows have what it asks, of more of them than are wanted.
  */
 #include "plan/index/index_order.h"
+
+#include <math.h>
 
 #include "plan/estimate/estimate.h"
 #include "plan/index/index_alike.h"
@@ -30,6 +35,7 @@ struct wanted {
     unsigned count;                             /* of these                */
     bool goes_on;                               /* behind them             */
     bool not_null;                              /* NULL is none of them    */
+    bool may_hope;                              /* more of them may do     */
 };
 
 /* The place of the table, below SELECTs that hand columns on, and the condition
@@ -39,6 +45,10 @@ struct source {
     struct expression **where; /* NULL: there is none */
 };
 
+/* Of as many rows as are thought to have a row that the condition keeps, and some
+ * more. */
+enum { HOPED_TIMES = 2, HOPED_MORE = 8 };
+
 /* An index that has the order. */
 struct order_choice {
     struct index_use use; /* its candidate NULL: there is none            */
@@ -46,7 +56,9 @@ struct order_choice {
                        are the order's                                    */
     bool apart;     /* NULLs of the first one are counted for themselves  */
     bool alike;     /* the order goes on behind these                     */
-    double rows;    /* that are found                                     */
+    uint64_t ends;  /* rows of either end that are found                  */
+    bool hopes;     /* ... and may not be enough                          */
+    double rows;    /* that are found in all                              */
 };
 
 /* --------------------------------------------------------------- source -- */
@@ -177,17 +189,68 @@ static bool has_order(const struct index_terms *terms,
     return choice->count > 0;
 }
 
-/* Whether the index answers the whole condition, with values and bounds. */
-static bool answers_all(const struct index_terms *terms,
-                        const struct index_use *use)
+/* Whether the index is asked for values and bounds alone. */
+static bool has_bounds(const struct index_terms *terms,
+                       const struct index_use *use)
 {
     bool all = true;
 
     for (size_t i = 0; i < use->term_count && all; i++)
         all = terms->terms[use->terms[i]].kind == INDEX_TERM_VALUE;
+    return all;
+}
+
+/* Whether the index answers the whole condition. */
+static bool answers_all(const struct index_terms *terms,
+                        const struct index_use *use)
+{
+    bool all = true;
+
     for (size_t i = 0; i < terms->parts.count && all; i++)
         all = index_terms_answer(terms, use, i);
     return all;
+}
+
+/* The share of rows that what the index does not answer keeps. False: a failure. */
+static bool rest_kept(struct binder *binder, const struct index_terms *terms,
+                      const struct index_use *use, double *kept)
+{
+    const struct estimate_nodes nodes = { terms->of->table, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    bool failed = false;
+    const struct expression *rest =
+        index_terms_rest(binder, terms, use, &failed);
+
+    *kept = rest != NULL ? estimate_kept(&source, rest) : 1;
+    return !failed;
+}
+
+/* So many rows of either end are found that those which are wanted are among them, or
+ * are hoped to be. False: nothing may be hoped for, or `*failed`. */
+static bool count_ends(struct binder *binder, const struct wanted *wanted,
+                       const struct index_terms *terms,
+                       struct order_choice *choice, bool *failed)
+{
+    uint64_t rows = wanted->first > wanted->last ? wanted->first : wanted->last;
+    double kept, all = (double)terms->of->table->table->rows;
+
+    choice->ends = rows;
+    if (answers_all(terms, &choice->use))
+        return true;
+    if (!wanted->may_hope)
+        return false;
+    *failed = !rest_kept(binder, terms, &choice->use, &kept);
+    choice->hopes = true;
+    choice->ends = (uint64_t)fmin(
+        (double)rows * HOPED_TIMES / fmax(kept, 1 / all) + HOPED_MORE, all);
+    return !*failed && choice->ends <= UINT32_MAX;
+}
+
+/* Of those that the index cannot tell from one another the condition may leave out
+ * all but a few. */
+static void add_alike(struct order_choice *choice, double alike)
+{
+    choice->ends = (uint64_t)fmin((double)choice->ends + alike, UINT32_MAX);
 }
 
 /* Counts the rows that are found: from each tablet so many, if there are, and those
@@ -199,8 +262,7 @@ static bool count_rows(struct binder *binder, const struct wanted *wanted,
     const struct node *table = terms->of->table;
     unsigned ends = (wanted->first > 0) + (wanted->last > 0);
     double parts = choice->apart ? 2 : 1, alike;
-    double most = (double)(wanted->first + wanted->last)
-                  * (double)table->table->tablet_count * parts;
+    double most;
     double all =
         (double)table->table->rows * index_terms_kept(terms, &choice->use);
     bool bound = choice->use.term_count > choice->use.equal_count;
@@ -215,6 +277,10 @@ static bool count_rows(struct binder *binder, const struct wanted *wanted,
 
     if (!index_alike(binder, terms->of, &ordered, &alike))
         return false;
+    if (choice->hopes)
+        add_alike(choice, alike);
+    most = (double)choice->ends * ends * parts
+           * index_tablets(terms->of, &ordered);
     most += alike * ends * parts;
     choice->rows = most < all ? most : all;
     return true;
@@ -227,11 +293,13 @@ static bool consider(struct binder *binder, const struct wanted *wanted,
                      struct order_choice *best)
 {
     struct order_choice choice = { .rows = 0 };
+    bool failed = false;
 
     index_terms_match(terms, candidate, &choice.use);
-    if (!index_is_implied(candidate, terms) || !answers_all(terms, &choice.use)
-        || !has_order(terms, wanted, &choice))
-        return true;
+    if (!index_is_implied(candidate, terms) || !has_bounds(terms, &choice.use)
+        || !has_order(terms, wanted, &choice)
+        || !count_ends(binder, wanted, terms, &choice, &failed))
+        return !failed;
     if (!count_rows(binder, wanted, terms, &choice))
         return false;
     if (best->use.candidate == NULL || choice.rows < best->rows)
@@ -271,12 +339,16 @@ static struct node *make_seek(struct binder *binder,
 
     if (seek == NULL || !index_terms_fill(binder, terms, &choice->use, seek))
         return NULL;
-    seek->seek.ends = (struct seek_ends){ .first = wanted->first,
-                                          .last = wanted->last,
-                                          .key_count = choice->count,
-                                          .apart = choice->apart,
-                                          .alike = choice->alike,
-                                          .not_null = wanted->not_null };
+    if (choice->hopes)
+        seek->seek.most = index_rows_most_alone(terms->of->table);
+    seek->seek.ends =
+        (struct seek_ends){ .first = wanted->first > 0 ? choice->ends : 0,
+                            .last = wanted->last > 0 ? choice->ends : 0,
+                            .hopes = choice->hopes,
+                            .key_count = choice->count,
+                            .apart = choice->apart,
+                            .alike = choice->alike,
+                            .not_null = wanted->not_null };
     return seek;
 }
 
@@ -344,26 +416,65 @@ static bool put_seeks(struct binder *binder, const struct source *source,
     return true;
 }
 
-static bool find_index(struct binder *binder, const struct source *source,
-                       const struct wanted *wanted)
+/* Puts seeks for all rows that are wanted in the table's place, where indexes have
+ * these; false: they have not, or `*failed`. */
+static bool find_all(struct binder *binder,
+                     const struct index_candidates *candidates,
+                     const struct source *source, const struct wanted *wanted,
+                     bool *failed)
 {
     struct expression *where = source->where != NULL ? *source->where : NULL;
-    const struct node *table = *source->place;
     struct vector branches = VECTOR_IN(binder->arena, struct expression *);
     struct node *seeks[SEEK_KEYS_MAX];
-    struct index_candidates candidates;
     double rows = 0;
+
+    *failed = !index_branches(binder, where, &branches);
+    if (*failed
+        || !find_seeks(binder, candidates, wanted, &branches, seeks, &rows,
+                       failed)
+        || !index_pays_alone(candidates->table, rows)
+        || is_beaten(binder, candidates, where, rows, failed))
+        return false;
+    *failed = !put_seeks(binder, source, seeks, branches.count, rows);
+    return !*failed;
+}
+
+/* ... a seek for rows among which those that are wanted are hoped to be, all of which
+ * the condition is asked of. */
+static bool find_some(struct binder *binder,
+                      const struct index_candidates *candidates,
+                      const struct source *source, const struct wanted *wanted,
+                      bool *failed)
+{
+    struct wanted hoped = *wanted;
+    double rows = 0;
+    struct node *seek;
+
+    if (source->where == NULL || !index_may_hope_few(binder))
+        return false;
+    hoped.may_hope = true;
+    seek = find_seek(binder, candidates, &hoped, *source->where, &rows, failed);
+    if (seek == NULL || !index_pays_alone(candidates->table, rows)
+        || is_beaten(binder, candidates, *source->where, rows, failed))
+        return false;
+    binder->hoped_few = true;
+    *source->place = seek;
+    return true;
+}
+
+static bool find_index(struct binder *binder, const struct source *source,
+                       const struct wanted *wanted, struct node *node)
+{
+    struct index_candidates candidates;
     bool failed = false;
 
-    if (!index_candidates(binder, table, &candidates)
-        || !index_branches(binder, where, &branches))
+    if (!index_candidates(binder, *source->place, &candidates))
         return false;
-    if (!find_seeks(binder, &candidates, wanted, &branches, seeks, &rows,
-                    &failed)
-        || !index_pays_alone(table, rows)
-        || is_beaten(binder, &candidates, where, rows, &failed))
+    if (find_all(binder, &candidates, source, wanted, &failed) || failed
+        || node->kind != NODE_SORT)
         return !failed;
-    return put_seeks(binder, source, seeks, branches.count, rows);
+    node->sort.hopes = find_some(binder, &candidates, source, wanted, &failed);
+    return !failed;
 }
 
 /* ----------------------------------------------------------------- sort -- */
@@ -423,5 +534,5 @@ bool index_order(struct binder *binder, struct node *node)
     if (!read || !find_source(binder, node, &wanted, &source, &failed)
         || !name_keys((*source.place)->table, &wanted))
         return !failed;
-    return find_index(binder, &source, &wanted);
+    return find_index(binder, &source, &wanted, node);
 }

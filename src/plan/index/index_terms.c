@@ -492,6 +492,18 @@ double index_terms_kept(const struct index_terms *terms,
     return estimate_share(kept < has ? kept : has);
 }
 
+bool index_terms_guessed(const struct index_terms *terms,
+                         const struct index_use *use)
+{
+    bool guessed = false;
+
+    for (unsigned i = 0; i < use->term_count; i++) {
+        const struct index_term *term = &terms->terms[use->terms[i]];
+        guessed |= term->kind == INDEX_TERM_VALUE && is_asked(term);
+    }
+    return guessed;
+}
+
 /* ---------------------------------------------------------------- rest -- */
 
 /* Whether the index finds no rows but those that a list of rows asks for. */

@@ -99,6 +99,9 @@ bool index_terms_fill(struct binder *binder, const struct index_terms *terms,
 /* The share of a table's rows that they keep. */
 double index_terms_kept(const struct index_terms *terms,
                         const struct index_use *use);
+/* Whether that is a guess, since values come with each run. */
+bool index_terms_guessed(const struct index_terms *terms,
+                         const struct index_use *use);
 /* Whether a part of the condition holds for all rows that the index finds. */
 bool index_terms_answer(const struct index_terms *terms,
                         const struct index_use *use, size_t part);

@@ -148,27 +148,59 @@ static bool is_better(const struct index_terms *terms,
                : is_look_up(terms, &best->use);
 }
 
+/* How many rows may be hoped for where what is asked comes with each run; 0: none
+ * are, for a scan is better then, too. */
+static uint64_t rows_hoped(const struct binder *binder,
+                           const struct index_terms *terms,
+                           const struct index_use *use,
+                           const struct node *reader)
+{
+    const struct node *table = terms->of->table;
+
+    if (!index_may_hope_few(binder) || !index_is_sought(table)
+        || !index_terms_guessed(terms, use))
+        return 0;
+    return index_rows_most(table, index_row_cost(reader));
+}
+
+/* NULL: a failure. */
+static struct node *make_seek(struct binder *binder,
+                              const struct index_terms *terms,
+                              const struct choice *choice, uint64_t hoped)
+{
+    double rows = choice->kept * (double)terms->of->table->table->rows;
+    struct node *made =
+        index_seek(binder, terms->of->table, choice->use.candidate,
+                   hoped > 0 ? (double)hoped : rows);
+
+    if (made == NULL || !index_terms_fill(binder, terms, &choice->use, made))
+        return NULL;
+    made->seek.most = hoped;
+    binder->hoped_few |= hoped > 0;
+    return made;
+}
+
 /* The index that finds rows of a table best, of which `reader` has columns; NULL: a
  * scan is better, or `*failed`. */
 static struct node *choose(struct binder *binder, const struct node *reader,
                            const struct index_terms *terms, bool exact,
                            struct index_use *use, bool *failed)
 {
-    const struct node *table = terms->of->table;
-    double all = (double)table->table->rows;
     struct choice best = { .kept = 1 };
+    uint64_t hoped = 0;
     struct node *made;
 
     find_best(terms, exact, &best);
-    if (best.use.candidate == NULL || !is_better(terms, &best, reader))
+    if (best.use.candidate == NULL)
         return NULL;
-    made = index_seek(binder, table, best.use.candidate, best.kept * all);
-    *failed = made == NULL;
-    *use = best.use;
-    if (made != NULL && !index_terms_fill(binder, terms, use, made)) {
-        *failed = true;
-        return NULL;
+    if (!is_better(terms, &best, reader)) {
+        hoped = rows_hoped(binder, terms, &best.use, reader);
+        if (hoped == 0)
+            return NULL;
     }
+    *use = best.use;
+    made = make_seek(binder, terms, &best, hoped);
+    *failed = made == NULL;
     return made;
 }
 

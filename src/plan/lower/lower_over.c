@@ -119,6 +119,7 @@ static bool fill_sort(struct lowering *lowering, const struct node *node,
     }
     sort->offset = node->sort.offset;
     sort->limit = node->sort.limit;
+    sort->hopes = node->sort.hopes;
     return lower_move_keys(lowering, &node->sort.keys, below, &sort->keys);
 }
 

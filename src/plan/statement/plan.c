@@ -236,6 +236,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     plan->of_now = now != 0;
     plan->now = now;
     plan->hopes = binder.hoped;
+    plan->hopes_few = binder.hoped_few;
     fold_finish(&binder);
     if (status != VDBQ_OK)
         plan_finish(plan);

@@ -385,6 +385,7 @@ static struct node *sorted_rows(struct binder *binder, const struct node *sort,
     if (made != NULL) {
         made->sort.offset = sort->sort.offset;
         made->sort.limit = sort->sort.limit;
+        made->sort.hopes = sort->sort.hopes;
     }
     return made;
 }

@@ -80,6 +80,7 @@ struct binder {
     const struct plan_limits *limits; /* NULL: none                 */
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */
+    bool hoped_few;   /* few rows are hoped for: plan.h                   */
     uint64_t lookups; /* of names, so far                 */
     struct vector *meanings;          /* of these names: meaning.h; NULL:
                                          nobody asks                       */

@@ -94,6 +94,8 @@ struct step_sort {
     struct vector keys; /* of struct step_key; the first one decides first */
     uint64_t offset;    /* rows left out at the start                      */
     uint64_t limit;     /* UINT64_MAX: all                                 */
+    bool hopes; /* that as many rows come as are asked for, although a seek
+                   of `hopes` leaves some out                              */
 };
 
 /* STEP_LIMIT: as those of STEP_SORT. A second input takes their place: its one
@@ -278,6 +280,8 @@ struct seek_ends {
     bool apart;    /* rows whose first such key is NULL are counted apart    */
     bool not_null; /* ... do not count                                       */
     bool alike;    /* rows whose such keys equal the last one's come, too    */
+    bool hopes;    /* of the rows that come some are wanted, and these may not
+                      be enough of them: a sort that hopes finds out         */
 };
 struct step_seek {
     uint32_t table;     /* its id in the catalogue                          */
@@ -306,6 +310,8 @@ struct step_seek {
                                 what keys equal, and bounds                */
     unsigned from_count;     /* of these                                   */
     struct seek_ends ends; /* without a list                                 */
+    uint64_t most; /* rows that it hopes for: it fails where there are more; 0:
+                      there may be any number                                */
     bool list_starts;      /* it has texts: the key begins with one of them  */
     struct vector columns; /* of int: of the table; behind the last one the
                               row's number                                  */

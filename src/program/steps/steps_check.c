@@ -473,7 +473,7 @@ static enum vdbq_status check_seek(const struct checking *check)
     if (ends ? seek->ends.key_count == 0 || listed
                    || seek->ends.first > UINT32_MAX
                    || seek->ends.last > UINT32_MAX
-             : seek->ends.key_count > 0 || seek->ends.alike)
+             : seek->ends.key_count > 0 || seek->ends.alike || seek->ends.hopes)
         return steps_refuse(check, "it asks for ends of no order");
     if (fed ? seek->from_count == 0 || seek->from_count > SEEK_FROM_MAX
             : seek->from_count > 0 || seek->list_fed)

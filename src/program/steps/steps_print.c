@@ -385,6 +385,8 @@ static void print_seek(const struct step *step, struct text *text)
                    (unsigned long long)seek->ends.last);
     if (seek->ends.alike)
         text_print(text, " and their equals");
+    if (seek->most > 0)
+        text_print(text, ", %llu at most", (unsigned long long)seek->most);
     text_print(text, ", of ");
     print_rows(seek->rows, text);
 }
@@ -431,6 +433,8 @@ static void print_what(const struct printing *printing, const struct step *step)
         text_print(text, "sort by");
         print_keys(printing, step, &step->sort.keys);
         print_limit(step->sort.offset, step->sort.limit, text);
+        if (step->sort.hopes)
+            text_print(text, ", if they are enough");
         break;
     case STEP_LIMIT:
         text_print(text, "some rows");
