@@ -106,7 +106,8 @@ static void estimate_select(struct node *node)
     for (unsigned i = 0; i < node->column_count; i++) {
         const struct expression *e = node->results[i];
         node->columns[i].estimate = estimate_expression(&source, e);
-        if (source.samples != NULL && e->kind > EXPRESSION_PARAMETER)
+        if (source.samples != NULL && e->kind > EXPRESSION_PARAMETER
+            && node->rows > 1)
             count_values(&source, e, &node->columns[i].estimate);
         if (e->kind == EXPRESSION_COLUMN && e->column.number < NARROWED_MAX)
             narrow(&node->columns[i].estimate, kept[e->column.number]);

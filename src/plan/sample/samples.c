@@ -32,8 +32,9 @@ struct tried {
     const struct expression *e;
     uint64_t kept;   /* rows for which it is true                           */
     uint64_t known;  /* rows for which that can be told; 0: for none        */
-    double distinct; /* values among the rows, as they are thought to be in
-                        the table; 0: there is nothing to go by             */
+    bool counted;    /* its values were counted:                            */
+    double distinct; /* so many are thought to be in the table; 0: there is
+                        nothing to go by                                    */
 };
 
 static unsigned count_bits(uint64_t bits)
@@ -43,15 +44,21 @@ static unsigned count_bits(uint64_t bits)
 
 /* -------------------------------------------------------------- values -- */
 
-static bool same_value(const struct sampled *sampled, uint32_t a, uint32_t b)
+/* The bytes of a number, in a word. */
+static uint64_t bits_at(const struct vdbq_vector *values, uint32_t row)
 {
-    const struct vdbq_vector *values = &sampled->values;
-    const struct vdbq_text *texts = values->values;
     size_t width = type_bytes(values->type);
-    const char *bytes = values->values;
+    uint64_t bits = 0;
 
-    if (values->type != VDBQ_TEXT)
-        return memcmp(bytes + a * width, bytes + b * width, width) == 0;
+    assert(values->type != VDBQ_TEXT && width <= sizeof bits);
+    memcpy(&bits, (const char *)values->values + row * width, width);
+    return bits;
+}
+
+static bool same_text(const struct vdbq_vector *values, uint32_t a, uint32_t b)
+{
+    const struct vdbq_text *texts = values->values;
+
     return texts[a].length == texts[b].length
            && memcmp(texts[a].bytes, texts[b].bytes, texts[a].length) == 0;
 }
@@ -60,46 +67,44 @@ static bool same_value(const struct sampled *sampled, uint32_t a, uint32_t b)
  * many has the same; and there are those that were seen. */
 static double count_values(const struct sampled *sampled, uint64_t rows)
 {
-    double pairs = 0, same = 0, seen = 0;
+    const struct vdbq_vector *values = &sampled->values;
+    const bool texts = values->type == VDBQ_TEXT;
+    uint64_t bits[SAMPLE_ROWS];
+    uint32_t known[SAMPLE_ROWS];
+    unsigned count = 0, same = 0, seen = 0;
 
     for (uint32_t i = 0; i < SAMPLE_ROWS; i++) {
-        bool first = true;
-        if ((rows >> i & 1) == 0 || sampled->values.nulls[i] != 0)
+        unsigned before = same;
+        if ((rows >> i & 1) == 0 || values->nulls[i] != 0)
             continue;
-        for (uint32_t k = 0; k < i; k++) {
-            if ((rows >> k & 1) == 0 || sampled->values.nulls[k] != 0)
-                continue;
-            pairs++;
-            if (same_value(sampled, i, k)) {
-                same++;
-                first = false;
-            }
-        }
-        seen += first;
+        bits[count] = texts ? 0 : bits_at(values, i);
+        for (unsigned k = 0; k < count; k++)
+            same +=
+                texts ? same_text(values, i, known[k]) : bits[count] == bits[k];
+        seen += same == before;
+        known[count++] = i;
     }
-    return same > 0 ? fmax(seen, pairs / same) : 0;
+    return same > 0 ? fmax(seen, count * (count - 1.0) / 2 / same) : 0;
 }
 
 /* Rows for which a value is neither NULL nor 0. */
 static uint64_t true_rows(const struct sampled *sampled, uint64_t rows)
 {
-    static const char zeros[8] = { 0 };
-    size_t width = type_bytes(sampled->values.type);
-    const char *values = sampled->values.values;
     uint64_t kept = 0;
 
     if (sampled->values.type == VDBQ_TEXT)
         return 0;
     for (uint32_t i = 0; i < SAMPLE_ROWS; i++)
         if ((rows >> i & 1) != 0 && sampled->values.nulls[i] == 0
-            && memcmp(values + i * width, zeros, width) != 0)
+            && bits_at(&sampled->values, i) != 0)
             kept |= UINT64_C(1) << i;
     return kept;
 }
 
 /* -------------------------------------------------------------- trying -- */
 
-static void try_it(struct samples *samples, struct tried *tried)
+/* `counts`: its values, too. */
+static void try_it(struct samples *samples, struct tried *tried, bool counts)
 {
     struct arena arena = { 0 };
     struct error error = { 0 };
@@ -120,17 +125,19 @@ static void try_it(struct samples *samples, struct tried *tried)
         && sampled_values(&sampling, tried->e, &sampled)) {
         tried->known = ~sampled.unknown & UINT64_MAX >> (64 - count);
         tried->kept = true_rows(&sampled, tried->known);
-        tried->distinct = count_values(&sampled, tried->known);
+        if (counts)
+            tried->distinct = count_values(&sampled, tried->known);
     }
+    tried->counted = counts;
     samples->starved |= memory_refused() != refused;
     samples->binder->machine = sampling.binder.machine;
     arena_finish(&arena);
 }
 
-/* What is known of an expression; NULL: there is no memory. */
-static const struct tried *look_up(struct samples *samples,
-                                   const struct table *table,
-                                   const struct expression *e)
+/* The place of what is known of an expression; NULL: there is no memory. */
+static struct tried *place_of(struct samples *samples,
+                              const struct table *table,
+                              const struct expression *e)
 {
     struct tried *tried = samples->tried.items;
 
@@ -139,10 +146,24 @@ static const struct tried *look_up(struct samples *samples,
             return &tried[i];
     tried = vector_add(&samples->tried);
     samples->starved |= tried == NULL;
-    if (tried == NULL)
-        return NULL;
-    *tried = (struct tried){ .table = table, .e = e };
-    try_it(samples, tried);
+    if (tried != NULL)
+        *tried = (struct tried){ .table = table };
+    return tried;
+}
+
+/* What is known of an expression, `counts`: with its values; NULL: there is no
+ * memory. */
+static const struct tried *look_up(struct samples *samples,
+                                   const struct table *table,
+                                   const struct expression *e, bool counts)
+{
+    struct tried *tried = place_of(samples, table, e);
+    bool known = tried != NULL && tried->e != NULL;
+
+    if (tried == NULL || (known && (tried->counted || !counts)))
+        return tried;
+    tried->e = e;
+    try_it(samples, tried, counts);
     return tried;
 }
 
@@ -176,7 +197,7 @@ static bool rows_of(struct samples *samples, const struct table *table,
 
     *kept = *known = UINT64_MAX;
     for (unsigned i = 0; i < 2 && parts[i] != NULL; i++) {
-        const struct tried *tried = look_up(samples, table, parts[i]);
+        const struct tried *tried = look_up(samples, table, parts[i], false);
         if (tried == NULL || tried->known == 0)
             return false;
         *kept &= tried->kept;
@@ -208,6 +229,18 @@ static void look_at(struct samples *samples, const struct table *table,
     conjunct->unmet = conjunct->sampled && hits == 0;
 }
 
+/* Whether facts say that a condition asks for a value that one row has at most: no
+ * sample could tell more. */
+static bool is_of_one_row(const struct table *table,
+                          const struct estimate_conjunct *conjunct)
+{
+    const struct expression *e = conjunct->condition;
+
+    return e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_EQ
+           && conjunct->kept * (double)table->rows <= 1 && !conjunct->guess
+           && !is_whole(table);
+}
+
 /* Facts come first: where they agree with the sample they tell more. */
 static void conjuncts(struct estimate_samples *calls, const struct table *table,
                       struct estimate_conjunct *conjuncts, unsigned count)
@@ -215,6 +248,8 @@ static void conjuncts(struct estimate_samples *calls, const struct table *table,
     struct samples *samples = (struct samples *)calls;
     uint64_t rows = UINT64_MAX;
 
+    if (count == 1 && is_of_one_row(table, conjuncts))
+        return;
     for (int guess = 0; guess <= 1; guess++)
         for (unsigned i = 0; i < count; i++)
             if (conjuncts[i].guess == (guess != 0) && conjuncts[i].kept < 1)
@@ -225,7 +260,8 @@ static double distinct(struct estimate_samples *calls,
                        const struct table *table, const struct expression *e,
                        double most, double unknown)
 {
-    const struct tried *tried = look_up((struct samples *)calls, table, e);
+    const struct tried *tried =
+        look_up((struct samples *)calls, table, e, true);
 
     if (tried == NULL || tried->known == 0)
         return unknown;
