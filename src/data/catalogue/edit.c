@@ -236,6 +236,41 @@ struct merging {
     const struct vdbq_vector *news; /* NULL: it gets none now          */
 };
 
+/* Copies the bytes of some texts from the first on that lie one behind the other, and
+ * has these be there; returns how many texts they are of. */
+static uint32_t move_texts(struct vdbq_text *texts, uint32_t count, char **to)
+{
+    const char *from = texts[0].bytes;
+    size_t length = 0, own;
+    uint32_t moved = 0;
+
+    if (from == NULL)
+        return 1; /* it is NULL */
+    for (; moved < count && texts[moved].bytes == from + length; moved++) {
+        own = texts[moved].length;
+        texts[moved].bytes = *to + length;
+        length += own;
+    }
+    memcpy(*to, from, length);
+    *to += length;
+    return moved;
+}
+
+/* Has texts of another edit be this one's, in one piece: most of them are there, too. */
+static bool own_texts(struct edit *edit, struct vdbq_text *texts,
+                      uint32_t count)
+{
+    size_t bytes = 0;
+    char *to;
+
+    for (uint32_t i = 0; i < count; i++)
+        bytes += texts[i].length;
+    to = arena_alloc(&edit->arena, bytes + 1);
+    for (uint32_t i = 0; to != NULL && i < count;)
+        i += move_texts(texts + i, count - i, &to);
+    return to != NULL;
+}
+
 /* Adds `count` of the values that are there, from the first on. */
 static bool put_olds(struct edit *edit, struct edit_column *column,
                      const struct edit_column *old, uint32_t first,
@@ -243,16 +278,10 @@ static bool put_olds(struct edit *edit, struct edit_column *column,
 {
     size_t width = type_bytes(column->values.type);
     uint32_t to = column->count;
-    bool done = true;
 
     if (count == 0)
         return true;
     assert(first + count <= old->count);
-    for (uint32_t i = first;
-         i < first + count && column->values.type == VDBQ_TEXT && done; i++)
-        done = put(edit, column, old->places[i], &old->values, i);
-    if (column->values.type == VDBQ_TEXT)
-        return done;
     memcpy(column->places + to, old->places + first,
            count * sizeof *column->places);
     memcpy((char *)column->values.values + to * width,
@@ -260,7 +289,9 @@ static bool put_olds(struct edit *edit, struct edit_column *column,
     memcpy((uint8_t *)column->values.nulls + to, old->values.nulls + first,
            count);
     column->count += count;
-    return true;
+    return column->values.type != VDBQ_TEXT
+           || own_texts(edit, (struct vdbq_text *)column->values.values + to,
+                        count);
 }
 
 /* Adds the values that are there or come, by their places. */
