@@ -48,7 +48,6 @@ EXPRESSIONS = {'i': ('i * 2', 'i + 1', 'i % 7', 'coalesce(i, 5)', 'case when i >
                'ib': ('i - b % 100',), 'is': ("s || '-' || i", 'i + length(s)')}
 # What may become a parameter: a whole number or a text, that is no date's.
 LITERAL = re.compile(r"(?:date|timestamp) '[^']*'|'[^']*'|(?<![\w.])\d+(?![\w.])")
-LIST_LONG = 60  # literals of a list in which nothing is computed: a program has an end
 CONDITION = re.compile(r'(?<= where )(.*?)(?= order by | limit |$)')
 USED_SHARE = 0.12  # of the queries use an index, at least
 REOPEN = '-- reopened'
@@ -461,7 +460,7 @@ class Script:
                 ' and '.join(f't.{part}' for part in [f'{names[0]} = {self.constant(names[0])}'])
         self.ask(sql, self.shared and not tail)
 
-    def parameter(self, literal, given, computes):
+    def parameter(self, literal, given):
         """A parameter in place of a literal, or what is computed of it and gives that."""
         rng = self.rng
         name = f'p{len(given)}'
@@ -470,7 +469,7 @@ class Script:
         if literal.startswith("'"):
             given[name] = literal[1:-1]
             return f':{name}'
-        near = rng.choice((0, 0, 1, 3)) if computes else 0
+        near = rng.choice((0, 0, 1, 3))
         given[name] = int(literal) - near
         return f'(:{name} + {near})' if near else f':{name}'
 
@@ -478,10 +477,9 @@ class Script:
         """Adds a query; `compared`: with sqlite3, too."""
         rows, given = None, {}
         if self.rng.random() < 0.4:
-            computes = len(LITERAL.findall(sql)) < LIST_LONG
             sql = CONDITION.sub(
                 lambda part: LITERAL.sub(
-                    lambda found: self.parameter(found[0], given, computes), part[0]),
+                    lambda found: self.parameter(found[0], given), part[0]),
                 sql, count=1)
         if compared:
             rows = sorted(map(shown_row, self.lite.execute(sql, given).fetchall()))

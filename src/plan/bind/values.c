@@ -3,8 +3,9 @@
  * Constants that are rows: VALUES, and the long lists of IN. A program has a
  * register for each constant, so that there is an end to their number; rows
  * have none. What is bound of a literal is forgotten once its value is in a
- * column, so that a million of them take a few bytes each. Parameters in a long list
- * are the values that they have: it is planned with each run.
+ * column, so that a million of them take a few bytes each. Parameters in a long list,
+ * and what is computed of them, are the values that they have: it is planned with each
+ * run.
  */
 #include "plan/bind/values.h"
 
@@ -353,14 +354,17 @@ static bool is_plain_parameter(const struct expression *operand,
                    : operand->type == VDBQ_TEXT && item->type == VDBQ_TEXT);
 }
 
-/* An item as it is put into a list: a parameter by the value that it has, so that the
- * plan is of these values. NULL: a failure. */
+/* An item as it is put into a list: a parameter by the value that it has, and what is
+ * computed of some by that, so that the plan is of these values. NULL: a failure. */
 static struct expression *item_known(struct binder *binder,
                                      const struct expression *operand,
                                      struct expression *item)
 {
-    return is_plain_parameter(operand, item) ? expression_known(binder, item)
-                                             : item;
+    if (item->kind == EXPRESSION_PARAMETER)
+        return is_plain_parameter(operand, item)
+                   ? expression_known(binder, item)
+                   : item;
+    return expression_computed(binder, item);
 }
 
 enum vdbq_status values_of_list(struct binder *binder,

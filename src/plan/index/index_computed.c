@@ -3,39 +3,18 @@
 
 #include <assert.h>
 
-#include "base/os/stack.h"
+#include "plan/make/known.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/plan.h"
 #include "plan/tree/binder.h"
-
-/* expression_visit: whether nothing in it is of a row, and a program computes it. */
-static bool is_of_run(void *context, struct expression **operand)
-{
-    struct expression *e = *operand;
-
-    switch (e->kind) {
-    case EXPRESSION_CONSTANT:
-    case EXPRESSION_PARAMETER:
-        return e->type != VDBQ_TEXT;
-    case EXPRESSION_OPERATOR:
-    case EXPRESSION_CAST:
-    case EXPRESSION_CHOICE:
-    case EXPRESSION_MATH:
-    case EXPRESSION_CHECK:
-        return e->type != VDBQ_TEXT && !stack_is_short()
-               && expression_each(e, is_of_run, context);
-    default:
-        return false;
-    }
-}
 
 bool index_computed_takes(const struct binder *binder,
                           const struct expression *e)
 {
     struct expression *all = (struct expression *)(uintptr_t)e;
 
-    return e->kind > EXPRESSION_PARAMETER && is_of_run(NULL, &all)
+    return e->kind > EXPRESSION_PARAMETER && expression_is_of_run(NULL, &all)
            && (!e->faults || index_may_hope(binder));
 }
 

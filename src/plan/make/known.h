@@ -18,4 +18,13 @@ struct expression *expression_given(struct binder *binder, int number,
 struct expression *expression_known(struct binder *binder,
                                     struct expression *e);
 
+/* expression_visit: whether nothing in it is of a row, or a text, and a program
+ * computes it. */
+bool expression_is_of_run(void *context, struct expression **operand);
+/* What is computed of constants and parameters of the statement, as the constant that it
+ * is, so that the plan holds for their values; what fails, and other expressions, as they
+ * are. NULL: a failure. */
+struct expression *expression_computed(struct binder *binder,
+                                       struct expression *e);
+
 #endif

@@ -242,15 +242,17 @@ static void test_not_in(void **state)
     check_all(SUMS "%s not in (%s)");
 }
 
-/* A parameter of its own for each value of a list. */
+/* A parameter of its own for each value of a list, or an item that is computed of
+ * it. */
 static vdbq_query *prepare_each(const struct column *column, const char *in,
-                                unsigned count)
+                                const char *item, unsigned count)
 {
-    static char sql[VALUES_MAX * 2 + 300];
+    static char sql[VALUES_MAX * 8 + 300];
     size_t at =
         (size_t)snprintf(sql, sizeof sql, SUMS "%s %s (", column->name, in);
     for (unsigned i = 0; i < count; i++)
-        at += (size_t)snprintf(sql + at, sizeof sql - at, i > 0 ? ",?" : "?");
+        at += (size_t)snprintf(sql + at, sizeof sql - at, "%s%s",
+                               i > 0 ? "," : "", item);
     snprintf(sql + at, sizeof sql - at, ")");
     return prepare(sql);
 }
@@ -270,10 +272,10 @@ static enum vdbq_status bind_one(vdbq_query *query, const struct column *column,
 /* The list of parameters beside that of the values; the query is run once more with
  * others. */
 static void compare_each(const struct column *column, const char *in,
-                         unsigned count)
+                         const char *item, unsigned count)
 {
     static char sql[sizeof made.list + 300];
-    vdbq_query *query = prepare_each(column, in, count);
+    vdbq_query *query = prepare_each(column, in, item, count);
     for (unsigned nulls = 0; nulls < 2; nulls++) {
         char by_each[64], by_list[64];
         memset(made.nulls, 0, sizeof made.nulls);
@@ -309,8 +311,12 @@ static void test_each_a_parameter(void **state)
         const struct column *column = &columns[c];
         for (unsigned i = 0;
              is_plain(column) && i < sizeof counts / sizeof *counts; i++) {
-            compare_each(column, "in", counts[i]);
-            compare_each(column, "not in", counts[i]);
+            compare_each(column, "in", "?", counts[i]);
+            compare_each(column, "not in", "?", counts[i]);
+            if (column->type == VDBQ_TEXT)
+                continue;
+            compare_each(column, "in", "? + 0", counts[i]);
+            compare_each(column, "not in", "+?", counts[i]);
         }
     }
 }
