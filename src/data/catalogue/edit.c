@@ -86,6 +86,19 @@ static uint32_t count_below(const uint32_t *places, uint32_t count,
     return low;
 }
 
+uint32_t edit_pass(const uint32_t *places, uint32_t count, uint32_t from,
+                   uint32_t place)
+{
+    uint32_t step = 1, left = count - from;
+
+    assert(from <= count && (from == 0 || places[from - 1] < place));
+    for (; step <= left && places[from + step - 1] < place; step *= 2) {
+        from += step;
+        left -= step;
+    }
+    return from + count_below(places + from, step < left ? step : left, place);
+}
+
 uint32_t edit_place(const struct edit *edit, uint32_t row)
 {
     uint32_t low = 0, high = edit != NULL ? edit->gone_count : 0;

@@ -98,6 +98,10 @@ uint64_t edit_size(const struct edit *edit);
 uint32_t edit_place(const struct edit *edit, uint32_t row);
 /* How many rows before a place are gone; `*gone`: the one there is. */
 uint32_t edit_gone_before(const struct edit *edit, uint32_t place, bool *gone);
+/* How many of ascending places are less than one, of which the first `from` are known
+ * to be: who asks for one after the other passes few between them. */
+uint32_t edit_pass(const uint32_t *places, uint32_t count, uint32_t from,
+                   uint32_t place);
 /* The new values of a column; NULL: it has none. */
 const struct edit_column *edit_column(const struct edit *edit, unsigned column);
 /* Which of the new values is that of a place; false: it has none. */

@@ -261,12 +261,16 @@ static enum vdbq_status put_edit(const struct reading *reading,
                                  struct error *error)
 {
     const struct edit_column *news = edit_column(edit, reading->number);
-    uint32_t at;
+    uint32_t at = 0;
 
-    for (uint64_t k = 0; news != NULL && k < count; k++)
-        if (edit_find(news, rows[k].row, &at)
+    for (uint64_t k = 0; news != NULL && k < count; k++) {
+        if (k > 0 && rows[k].row <= rows[k - 1].row)
+            at = 0; /* mostly they ascend */
+        at = edit_pass(news->places, news->count, at, rows[k].row);
+        if (at < news->count && news->places[at] == rows[k].row
             && !put_new(reading, news, at, rows[k].to))
             return error_no_memory(error);
+    }
     return VDBQ_OK;
 }
 

@@ -201,20 +201,34 @@ static bool look_through(const struct seek_work *work,
     return done;
 }
 
+/* Takes places out that are among others; both ascend. */
+static void take_out(struct vector *places, const uint32_t *others,
+                     uint32_t count)
+{
+    uint32_t *items = places->items, at = 0;
+    size_t left = 0;
+
+    for (size_t i = 0; i < places->count; i++) {
+        at = edit_pass(others, count, at, items[i]);
+        if (at == count || others[at] != items[i])
+            items[left++] = items[i];
+    }
+    places->count = left;
+}
+
 void seek_edited_forget(const struct seek_work *work, struct seek_job *job)
 {
     unsigned count;
     const unsigned *columns = reads_of(&work->terms, &count);
-    uint32_t *found = job->found.items;
-    size_t left = 0;
-    bool gone;
 
-    for (size_t i = 0; i < job->found.count; i++) {
-        edit_gone_before(job->over, found[i], &gone);
-        if (!gone && !edit_has_at(job->over, columns, count, found[i]))
-            found[left++] = found[i];
+    if (job->over == NULL)
+        return;
+    take_out(&job->found, job->over->gone, job->over->gone_count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct edit_column *news = edit_column(job->over, columns[i]);
+        if (news != NULL)
+            take_out(&job->found, news->places, news->count);
     }
-    job->found.count = left;
 }
 
 bool seek_edited_put(const struct seek_work *work, struct seek_job *job,
