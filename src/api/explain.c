@@ -324,10 +324,9 @@ static void print_steps(vdbq_query *query)
                    "; if a value fails, the query runs again, and computes it "
                    "for each row that asks for it\n");
     if (query->plan.hopes_few)
-        text_print(
-            &query->lines,
-            "; if more rows are found than are hoped for, the query runs "
-            "again, and scans the table\n");
+        text_print(&query->lines,
+                   "; few rows are hoped for: if there are many, or too few of "
+                   "an order, the query runs again without that hope\n");
 }
 
 /* Why the host ran what a device could, where it did. */

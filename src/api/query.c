@@ -89,6 +89,22 @@ static enum vdbq_status find_others(vdbq_query *query)
     return session_crew(query->db, &query->cluster);
 }
 
+/* Whether a run can go on with another plan where few rows were hoped for in vain. */
+static bool may_hope_few(const vdbq_query *query)
+{
+    if (query->cluster != NULL || query->statement == NULL)
+        return false;
+    switch (query->statement->kind) {
+    case AST_SELECT:
+    case AST_INSERT:
+    case AST_UPDATE:
+    case AST_DELETE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Plans the statement for a catalogue, and checks its steps. `converts`: as of
  * struct plan_limits. */
 static enum vdbq_status
@@ -101,8 +117,7 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
         return status;
     struct plan_limits limits = plan_limits_now(query->db);
     limits.careful = query->careful;
-    limits.hopes_few = query->cluster == NULL && query->statement != NULL
-                       && query->statement->kind == AST_SELECT;
+    limits.hopes_few = may_hope_few(query);
     limits.given = query->given;
     limits.now = query->now;
     limits.converts = converts;

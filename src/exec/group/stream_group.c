@@ -426,6 +426,20 @@ enum vdbq_status group_stream_give(struct stream *stream,
 
 /* All rows are grouped when the stream opens; batches only read them. Groups
  * apart are made when they are asked for. */
+/* Fails where what is asked for may be among rows that a seek left out. */
+static enum vdbq_status check_hope(const struct group_stream *group,
+                                   struct error *error)
+{
+    const struct stream_params *params = group->head.params;
+    const struct row_set *groups = &group->groups.row_set;
+    bool known = !group->is_kept && !group->is_spilled && groups->rows == 1
+                 && groups->column_count > 0
+                 && !row_set_is_null(&groups->columns[0], 0);
+    return group->head.step->group.hopes && !known && params->hope->left_out
+               ? stream_in_vain(params, true, error)
+               : VDBQ_OK;
+}
+
 static enum vdbq_status group_open(struct stream *stream, struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;
@@ -454,7 +468,7 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
     stream->rows_most = group->is_kept      ? group->kept.store.rows
                         : group->is_spilled ? group->spilled.rows
                                             : groups->rows;
-    return VDBQ_OK;
+    return check_hope(group, error);
 }
 
 static enum vdbq_status group_batch(struct stream *stream,

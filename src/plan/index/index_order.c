@@ -450,7 +450,8 @@ static bool find_some(struct binder *binder,
     double rows = 0;
     struct node *seek;
 
-    if (source->where == NULL || !index_may_hope_few(binder))
+    if (source->where == NULL || !index_may_hope_few(binder)
+        || (wanted->first > 0 && wanted->last > 0))
         return false;
     hoped.may_hope = true;
     seek = find_seek(binder, candidates, &hoped, *source->where, &rows, failed);
@@ -466,14 +467,17 @@ static bool find_index(struct binder *binder, const struct source *source,
                        const struct wanted *wanted, struct node *node)
 {
     struct index_candidates candidates;
-    bool failed = false;
+    bool failed = false, hopes;
 
     if (!index_candidates(binder, *source->place, &candidates))
         return false;
-    if (find_all(binder, &candidates, source, wanted, &failed) || failed
-        || node->kind != NODE_SORT)
+    if (find_all(binder, &candidates, source, wanted, &failed) || failed)
         return !failed;
-    node->sort.hopes = find_some(binder, &candidates, source, wanted, &failed);
+    hopes = find_some(binder, &candidates, source, wanted, &failed);
+    if (node->kind == NODE_SORT)
+        node->sort.hopes = hopes;
+    else
+        node->group.hopes = hopes;
     return !failed;
 }
 

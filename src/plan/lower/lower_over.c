@@ -85,6 +85,7 @@ enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
         return status;
     struct step_group *group = &steps_at(lowering->steps, *number)->group;
     group->keys = node->group.keys;
+    group->hopes = node->group.hopes;
     group->combinations = combinations(node->left, used);
     for (unsigned i = 0; i < node->column_count; i++) {
         if (i >= node->group.keys && !needed[i])

@@ -82,6 +82,9 @@ struct step_group {
                                  last aggregate is the least one, and the rank
                                  that has it has a group's first row       */
     bool local;               /* all rows of a group are on one rank       */
+    bool hopes; /* without keys: that a row comes that is not NULL in what all
+                   aggregates are of, although a seek of `hopes` leaves some
+                   out                                                    */
 };
 
 /* STEP_SORT. Stable. Gives the first `columns` columns of its input. */
@@ -281,7 +284,8 @@ struct seek_ends {
     bool not_null; /* ... do not count                                       */
     bool alike;    /* rows whose such keys equal the last one's come, too    */
     bool hopes;    /* of the rows that come some are wanted, and these may not
-                      be enough of them: a sort that hopes finds out         */
+                      be enough of them: a sort or a group that hopes finds
+                      out                                                    */
 };
 struct step_seek {
     uint32_t table;     /* its id in the catalogue                          */

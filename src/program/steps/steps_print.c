@@ -118,6 +118,8 @@ static void print_group(const struct printing *printing,
         print_comma(i, printing->text);
         print_aggregate(printing, step, vector_at(aggregates, i));
     }
+    if (step->group.hopes)
+        text_print(printing->text, ", if a row is enough");
 }
 
 static void print_exchange(const struct printing *printing,
@@ -434,7 +436,7 @@ static void print_what(const struct printing *printing, const struct step *step)
         print_keys(printing, step, &step->sort.keys);
         print_limit(step->sort.offset, step->sort.limit, text);
         if (step->sort.hopes)
-            text_print(text, ", if they are enough");
+            text_print(text, ", if as many come");
         break;
     case STEP_LIMIT:
         text_print(text, "some rows");
