@@ -56,7 +56,7 @@ static bool make_joined(struct window_stream *window)
         return true;
     window->joined = memory_zeroed(count, sizeof *window->joined);
     for (unsigned i = 0; window->joined != NULL && i < count; i++)
-        gather_init(&window->joined[i].gather);
+        window_joined_init(&window->joined[i]);
     return window->joined != NULL;
 }
 

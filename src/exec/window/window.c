@@ -157,6 +157,11 @@ bool window_ranks(enum window_function function)
            || function == WINDOW_DENSE_RANK;
 }
 
+bool window_goes_on(enum window_function function)
+{
+    return window_ranks(function) || function == WINDOW_STRING_AGG;
+}
+
 /* Runs one function over the sorted rows. */
 static enum vdbq_status
 run_function(struct window *window, const struct step_window_function *function,
@@ -249,6 +254,8 @@ static enum vdbq_status run_all(struct window *window,
     if (status == VDBQ_OK)
         results->rows =
             window->firsts != NULL ? window->firsts->count : params->rows->rows;
+    window->carry.any = true;
+    window->carry.more = window->before.more;
     if (params->carry != NULL)
         *params->carry = window->carry;
     return status;

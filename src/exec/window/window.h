@@ -9,10 +9,11 @@
 
 #include "exec/rows/row_set.h"
 
-/* Where ranking goes on, in more rows of the same order: at the last row of
+/* Where functions go on, in more rows of the same order: at the last row of
  * those before, which is given once more as the first one. */
 struct window_carry {
     bool any;                    /* there were rows before */
+    bool more;                   /* others come behind these; the caller's */
     int64_t number, rank, dense; /* what that row was given */
 };
 
@@ -27,7 +28,7 @@ struct window_params {
     struct window_joined *joined; /* of each function: the texts that it makes
                                      (window_joined.h); NULL: none does      */
     struct window_carry *carry;   /* rows come in their order, some at a time:
-                                   for functions that window_ranks() alone;
+                                   for functions that window_goes_on() alone;
                                    NULL: these are all                     */
     struct window_firsts *firsts; /* zeroed: only the first row of each
                                    partition is wanted, of a step that says so;
@@ -40,6 +41,8 @@ struct window_params {
 
 /* Whether it takes nothing but a row's place: ROW_NUMBER, RANK, DENSE_RANK. */
 bool window_ranks(enum window_function function);
+/* Whether it goes on from some rows of a partition to others: these, and STRING_AGG. */
+bool window_goes_on(enum window_function function);
 /* Keys of a function: its partition, then its order; there is room for them.
  * Returns how many. */
 unsigned window_keys(const struct step_window_function *function,

@@ -15,8 +15,9 @@
 #include "exec/window/window_inner.h"
 
 enum {
-    BLOCK_ROWS = 1024,         /* whose texts are looked up together */
-    JOINED_BYTES_MAX = 1 << 28 /* of a text, as of all functions     */
+    BLOCK_ROWS = 1024,          /* whose texts are looked up together */
+    JOINED_BYTES_MAX = 1 << 28, /* of a text, as of all functions     */
+    KEPT_BYTES_MAX = 1 << 20    /* ... whose memory is kept for the next one */
 };
 
 /* Partitions while their texts are joined. */
@@ -28,8 +29,6 @@ struct joining {
     uint32_t block_rows;                        /* it has at most            */
     uint32_t block_at, block_end;               /* its places in the order   */
     uint32_t *numbers; /* ... and the words of one of its columns            */
-    struct text text;  /* the partition's rows so far, joined                */
-    bool any;          /* there was one                                      */
     struct error *error;
 };
 
@@ -88,15 +87,16 @@ static bool read_block(struct joining *joining, uint32_t at)
 
 static bool add(struct joining *joining, struct vdbq_text text)
 {
-    if (text.length > JOINED_BYTES_MAX - joining->text.length) {
+    struct text *to = &joining->joined->text;
+    if (text.length > JOINED_BYTES_MAX - to->length) {
         error_at(joining->error, VDBQ_LIMIT, joining->function->aggregate.at,
                  "a text would be longer than %d bytes", JOINED_BYTES_MAX);
         return false;
     }
-    text_add(&joining->text, text.bytes, text.length);
-    if (joining->text.failed)
+    text_add(to, text.bytes, text.length);
+    if (to->failed)
         error_no_memory(joining->error);
-    return !joining->text.failed;
+    return !to->failed;
 }
 
 /* Adds the text of the row at a place of the order. */
@@ -111,20 +111,27 @@ static bool add_row(struct joining *joining, uint32_t at)
     if (row_set_is_null(value_column(joining), row))
         return true;
     at -= joining->block_at;
-    if (joining->any && between != NULL && !row_set_is_null(between, row)
+    if (joining->joined->any && between != NULL
+        && !row_set_is_null(between, row)
         && !add(joining, joining->separators.texts[at]))
         return false;
-    joining->any = true;
+    joining->joined->any = true;
     return add(joining, joining->values.texts[at]);
 }
 
-/* Joins the texts of the rows [at, end) of the order. */
+/* Joins the texts of the rows [at, end) of the order: all of a partition, or those
+ * behind what was joined of it. */
 static bool join_rows(struct joining *joining, uint32_t at, uint32_t end)
 {
+    struct window_joined *joined = joining->joined;
     bool done = true;
 
-    joining->text.length = 0;
-    joining->any = false;
+    if (joined->begun) {
+        at++; /* a row of those before */
+    } else {
+        joined->text.length = 0;
+        joined->any = false;
+    }
     for (; at < end && done; at++)
         done = add_row(joining, at);
     return done;
@@ -132,26 +139,60 @@ static bool join_rows(struct joining *joining, uint32_t at, uint32_t end)
 
 /* ---------------------------------------------------------- partitions -- */
 
+/* The place of a partition's text, all of whose rows came; false: no memory. */
+static bool gather_text(struct window_joined *joined, uint32_t *place)
+{
+    struct vdbq_text text = { "", 0 };
+
+    *place = JOINED_NULL;
+    if (!joined->any)
+        return true;
+    if (joined->text.length > 0)
+        text = (struct vdbq_text){ joined->text.bytes,
+                                   (uint32_t)joined->text.length };
+    if (!gather_add(&joined->gather, text, place) || *place >= JOINED_NULL)
+        return false;
+    if (text.length > KEPT_BYTES_MAX)
+        text_finish(&joined->text);
+    return true;
+}
+
+/* What rows of a partition are given, of which others came before or come later:
+ * the promise of the text, which is kept with the last ones. False: no memory. */
+static bool promise_text(struct window_joined *joined, bool more,
+                         uint32_t *value)
+{
+    struct vector *promised = &joined->promised;
+    uint32_t place = JOINED_NULL;
+
+    if (!joined->begun && !vector_append(promised, &place, 1))
+        return false;
+    joined->begun = more;
+    *value = JOINED_PROMISED | (uint32_t)(promised->count - 1);
+    return more
+           || gather_text(joined, vector_at(promised, promised->count - 1));
+}
+
 /* Gives all rows of a partition its text; false: a failure. */
 static bool write_partition(struct joining *joining, uint32_t at, uint32_t end,
                             struct row_set_column *result)
 {
-    struct vdbq_text text = { "", 0 };
-    uint32_t place = 0;
+    const struct window *window = joining->window;
+    struct window_joined *joined = joining->joined;
+    bool more = window->before.more && end == window->rows->rows;
+    uint32_t value = 0;
 
     if (!join_rows(joining, at, end))
         return false;
-    if (joining->text.length > 0)
-        text = (struct vdbq_text){ joining->text.bytes,
-                                   (uint32_t)joining->text.length };
-    if (joining->any && !gather_add(&joining->joined->gather, text, &place)) {
+    if (!(more || joined->begun ? promise_text(joined, more, &value)
+                                : gather_text(joined, &value))) {
         error_no_memory(joining->error);
         return false;
     }
     for (; at < end; at++) {
-        uint32_t row = joining->window->order[at];
-        ((uint32_t *)result->values)[row] = place;
-        result->nulls[row] = !joining->any;
+        uint32_t row = window->order[at];
+        ((uint32_t *)result->values)[row] = value;
+        result->nulls[row] = value == JOINED_NULL;
     }
     return true;
 }
@@ -166,7 +207,7 @@ static enum vdbq_status write_all(struct joining *joining, bool *nulls,
         end = window_end(window, at, SORT_PARTITION);
         if (!write_partition(joining, at, end, result))
             return joining->error->status;
-        *nulls |= !joining->any;
+        *nulls |= result->nulls[window->order[at]] != 0;
         if (stop_after(&since, end - at))
             return error_cancelled(joining->error);
     }
@@ -195,17 +236,25 @@ enum vdbq_status window_join_texts(struct window *window,
                  : error_no_memory(error);
     dictionary_texts_finish(&joining.values);
     dictionary_texts_finish(&joining.separators);
-    text_finish(&joining.text);
     memory_release(joining.numbers);
     return status;
 }
 
 /* --------------------------------------------------------------- words -- */
 
+void window_joined_init(struct window_joined *joined)
+{
+    *joined = (struct window_joined){ .promised = VECTOR(uint32_t) };
+    gather_init(&joined->gather);
+}
+
 void window_joined_finish(struct window_joined *joined)
 {
+    text_finish(&joined->text);
     gather_finish(&joined->gather);
+    vector_finish(&joined->promised);
     memory_release(joined->followed);
+    memory_release(joined->nulls);
     *joined = (struct window_joined){ 0 };
 }
 
@@ -215,23 +264,52 @@ struct dictionary *window_joined_words(struct window_joined *joined,
     return gather_together(&joined->gather, 1, use, threads);
 }
 
+/* Room for the words and NULLs of a batch; false: no memory. */
+static bool follow_room(struct window_joined *joined, uint64_t rows)
+{
+    if (rows <= joined->followed_room)
+        return true;
+    uint32_t *more =
+        memory_resize(joined->followed, rows * sizeof *joined->followed);
+    if (more == NULL)
+        return false;
+    joined->followed = more;
+    uint8_t *nulls = memory_resize(joined->nulls, rows);
+    if (nulls == NULL)
+        return false;
+    joined->nulls = nulls;
+    joined->followed_room = rows;
+    return true;
+}
+
+/* The place of a row's text; JOINED_NULL: it is NULL. */
+static uint32_t place_of(const struct window_joined *joined,
+                         const struct vdbq_vector *vector, uint64_t row)
+{
+    uint32_t value = ((const uint32_t *)vector->values)[row];
+
+    if (vector->nulls != NULL && vector->nulls[row] != 0)
+        return JOINED_NULL;
+    return value & JOINED_PROMISED ? VECTOR_ITEMS(
+               &joined->promised, uint32_t)[value & ~JOINED_PROMISED]
+                                   : value;
+}
+
 bool window_joined_follow(struct window_joined *joined,
                           struct vdbq_vector *vector, uint64_t rows)
 {
-    const uint32_t *places = vector->values;
+    bool nulls = false;
 
-    if (rows > joined->followed_room) {
-        uint32_t *more =
-            memory_resize(joined->followed, rows * sizeof *joined->followed);
-        if (more == NULL)
-            return false;
-        joined->followed = more;
-        joined->followed_room = rows;
+    if (!follow_room(joined, rows))
+        return false;
+    for (uint64_t i = 0; i < rows; i++) {
+        uint32_t place = place_of(joined, vector, i);
+        joined->nulls[i] = place == JOINED_NULL;
+        joined->followed[i] =
+            place == JOINED_NULL ? 0 : joined->gather.numbers[place];
+        nulls |= place == JOINED_NULL;
     }
-    for (uint64_t i = 0; i < rows; i++)
-        joined->followed[i] = vector->nulls != NULL && vector->nulls[i] != 0
-                                  ? 0
-                                  : joined->gather.numbers[places[i]];
     vector->values = joined->followed;
+    vector->nulls = nulls ? joined->nulls : NULL;
     return true;
 }

@@ -30,7 +30,7 @@ struct stage {
     struct step_key *keys;       /* partition, then order */
     unsigned partition_count;    /* of `keys` */
     unsigned key_count;          /* ... of all */
-    bool ranks;                  /* all functions do */
+    bool goes_on;                /* all functions do */
     bool last;                   /* there are no others                    */
     bool *keeps; /* of each column of its rows: it goes into the runs      */
     uint64_t rows_most;  /* that are sorted at once                */
@@ -152,9 +152,10 @@ static enum vdbq_status begin_stage(struct window_spill *spill, unsigned first,
     *stage = (struct stage){ .first = first,
                              .count = count_same(spill, first),
                              .before = params->input_count + first,
-                             .ranks = true };
+                             .goes_on = true };
     for (unsigned i = 0; i < stage->count; i++)
-        stage->ranks &= window_ranks(function_at(spill, first + i)->function);
+        stage->goes_on &=
+            window_goes_on(function_at(spill, first + i)->function);
     stage->last = first + stage->count == params->step->functions.count;
     if (!make_keys(spill, stage) || !make_columns(spill, stage)
         || !choose_columns(spill, stage))
@@ -401,7 +402,7 @@ static enum vdbq_status keep_firsts(struct window_spill *spill,
 }
 
 /* Computes the first rows of the chunk, which are whole partitions unless the
- * stage ranks. */
+ * stage goes on. */
 static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
                                 struct error *error)
 {
@@ -411,7 +412,7 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
                                     *(&spill->params.step->functions) };
     struct row_set rows = stage->chunk, results;
     unsigned failed = 0;
-    uint64_t skip = stage->ranks && stage->carry.any ? 1 : 0;
+    uint64_t skip = stage->carry.any ? 1 : 0;
     step.functions.items = (void *)(uintptr_t)first;
     step.functions.count = stage->count;
     rows.rows = count;
@@ -428,7 +429,7 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
                 .joined = spill->params.joined != NULL
                               ? spill->params.joined + stage->first
                               : NULL,
-                .carry = stage->ranks ? &stage->carry : NULL,
+                .carry = stage->goes_on ? &stage->carry : NULL,
                 .sorted = true,
                 .failed = &failed },
             &results, error);
@@ -448,7 +449,7 @@ static uint64_t rows_whole(const struct stage *stage)
 {
     uint64_t rows = stage->chunk.rows, low = 0;
     uint64_t high = rows > 0 ? rows - 1 : 0;
-    if (stage->ranks)
+    if (stage->goes_on)
         return rows;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -486,8 +487,9 @@ static enum vdbq_status compute_whole(struct window_spill *spill, bool last,
         stage->chunk_most += stage->chunk_most / 2;
         return VDBQ_OK;
     }
+    stage->carry.more = stage->goes_on && !last;
     status = compute(spill, rows, error);
-    keep_rest(stage, stage->ranks && !last ? rows - 1 : rows);
+    keep_rest(stage, stage->carry.more ? rows - 1 : rows);
     return status;
 }
 

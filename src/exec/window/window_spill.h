@@ -9,8 +9,8 @@
  * rows stay in that of the windows. Where the step wants the first row of each
  * partition alone, the last stage gives no others.
  *
- * What takes nothing but a row's place (ROW_NUMBER, RANK, DENSE_RANK) is
- * computed for any rows in their order; else a partition must fit into memory.
+ * What goes on from rows to the next ones (window_goes_on()) is computed for any rows
+ * in their order; else a partition must fit into memory.
  */
 #ifndef VDBQ_EXEC_WINDOW_SPILL_H
 #define VDBQ_EXEC_WINDOW_SPILL_H

@@ -158,6 +158,31 @@ static void use_sort(const struct using *using)
     use_same(using);
 }
 
+/* Partitions are told apart, rows are sorted by the order, and texts are joined as they
+ * are; what gives a value of another row, or computes with values, may ask for all. */
+static void use_window_function(const struct using *using,
+                                const struct step_window_function *function)
+{
+    enum texts_use values =
+        function->function == WINDOW_STRING_AGG ? TEXTS_GIVEN : TEXTS_ORDERED;
+    for (size_t i = 0; i < function->partition.count; i++)
+        use(using, VECTOR_ITEMS(&function->partition, int)[i], TEXTS_COMPARED);
+    for (size_t i = 0; i < function->order.count; i++)
+        use(using, VECTOR_ITEMS(&function->order, struct step_key)[i].column,
+            TEXTS_ORDERED);
+    use(using, function->aggregate.column, values);
+    use(using, function->fallback, values);
+}
+
+static void use_window(const struct using *using)
+{
+    const struct vector *functions = &using->step->window.functions;
+    use_longer(using);
+    use_same(using);
+    for (size_t i = 0; i < functions->count; i++)
+        use_window_function(using, vector_at(functions, i));
+}
+
 /* A join gives columns of both inputs, the left ones first, or of the left one
  * alone. Its keys are compared, and its condition is a program. */
 static void use_join(const struct using *using)
@@ -209,6 +234,9 @@ static void use_input(const struct using *using)
         return;
     case STEP_MAP:
         use_map(using);
+        return;
+    case STEP_WINDOW:
+        use_window(using);
         return;
     case STEP_FETCH:
     case STEP_EXCHANGE:
