@@ -18,6 +18,7 @@
 #include "exec/stream/stream_inner.h"
 
 enum {
+    WAITING_MOST = 1 << 18,  /* rows that wait to be compared             */
     SHORT_ROUND = 1 << 10,   /* rows, up to which it is put with others   */
     TOGETHER_FIRST = 1 << 4, /* rows of the first batch of short rounds   */
     TOGETHER_MOST = 1 << 14  /* ... of any: each has twice as many        */
@@ -36,6 +37,8 @@ struct recurse_stream {
     bool ended;                    /* no round comes behind the last one  */
     struct held_error held;        /* ... for this failure                */
     struct recurse_seen seen;      /* rows of all rounds: of UNION, or ... */
+    struct row_set waiting;        /* rows that are compared later, together */
+    struct vdbq_vector *waited;    /* ... their columns                      */
     bool whole;                    /* all rounds were run at once          */
     bool texts;                    /* a column is one of texts            */
     struct rescan together;        /* rows of short rounds                */
@@ -83,7 +86,10 @@ static enum vdbq_status make_rows(struct recurse_stream *recurse,
             recurse_round_init(&recurse->round[i], stream->params, step, error);
     if (status == VDBQ_OK && (step->recurse.distinct || recurse->whole))
         status = recurse_seen_init(&recurse->seen, step, &stream->memory,
-                                   step->recurse.distinct, error);
+                                   recurse->whole, error);
+    if (status == VDBQ_OK)
+        status = row_set_init(&recurse->waiting, step->columns,
+                              step->column_count, error);
     if (status == VDBQ_OK)
         status = row_set_init(&recurse->together.row_set, step->columns,
                               step->column_count, error);
@@ -103,7 +109,9 @@ static enum vdbq_status recurse_open(struct stream *stream, struct error *error)
         stream->step->rows > 0 ? (uint64_t)stream->step->rows : TOGETHER_MOST;
     recurse->words = memory_zeroed(count, sizeof(*recurse->words));
     recurse->vectors = memory_zeroed(count, sizeof *recurse->vectors);
-    if (recurse->words == NULL || recurse->vectors == NULL)
+    recurse->waited = memory_zeroed(count, sizeof *recurse->waited);
+    if (recurse->words == NULL || recurse->vectors == NULL
+        || recurse->waited == NULL)
         return error_no_memory(error);
     look_at_texts(recurse);
     status = make_rows(recurse, error);
@@ -121,6 +129,8 @@ static void recurse_close(struct stream *stream)
         recurse_round_finish(&recurse->round[i]);
     recurse_seen_finish(&recurse->seen);
     rescan_finish(&recurse->together);
+    row_set_finish(&recurse->waiting);
+    memory_release(recurse->waited);
     held_error_finish(&recurse->held);
     memory_release(recurse->words);
     memory_release(recurse->vectors);
@@ -169,6 +179,45 @@ static enum vdbq_status add_new(struct recurse_stream *recurse,
                : status;
 }
 
+/* Adds rows that waited. */
+static enum vdbq_status add_waiting(struct recurse_stream *recurse,
+                                    struct recurse_round *round,
+                                    struct error *error)
+{
+    struct row_set *waiting = &recurse->waiting;
+    const struct vdbq_batch batch = { .rows = waiting->rows,
+                                      .columns = waiting->column_count,
+                                      .column = recurse->waited };
+    enum vdbq_status status = VDBQ_OK;
+
+    row_set_vectors(waiting, 0, recurse->waited);
+    if (waiting->rows > 0)
+        status = add_new(recurse, round, &batch, error);
+    row_set_clear(waiting);
+    return status;
+}
+
+/* Takes rows of a batch. Where those that they are compared with lie in a file they
+ * wait until they are many. */
+static enum vdbq_status take_batch(struct recurse_stream *recurse,
+                                   struct recurse_round *round,
+                                   const struct vdbq_batch *batch,
+                                   struct error *error)
+{
+    enum vdbq_status status;
+
+    if (!step_of(recurse)->distinct && !recurse->whole)
+        return recurse_round_add(round, &recurse->head.memory, batch, 0,
+                                 batch->rows, error);
+    if (!recurse_table_in_file(&recurse->seen.table))
+        return add_new(recurse, round, batch, error);
+    status =
+        row_set_append_part(&recurse->waiting, batch, 0, batch->rows, error);
+    return status == VDBQ_OK && recurse->waiting.rows >= WAITING_MOST
+               ? add_waiting(recurse, round, error)
+               : status;
+}
+
 /* Takes all rows of a stream as a round; a failure of a row is the end behind those
  * before it. */
 static enum vdbq_status take_round(struct recurse_stream *recurse,
@@ -176,7 +225,6 @@ static enum vdbq_status take_round(struct recurse_stream *recurse,
                                    struct recurse_round *round,
                                    struct error *error)
 {
-    bool compares = step_of(recurse)->distinct || recurse->whole;
     struct vdbq_batch batch;
     enum vdbq_status status;
 
@@ -192,12 +240,12 @@ static enum vdbq_status take_round(struct recurse_stream *recurse,
             batch.rows = 0;
         }
         if (status == VDBQ_OK && batch.rows > 0)
-            status = compares ? add_new(recurse, round, &batch, error)
-                              : recurse_round_add(round, &recurse->head.memory,
-                                                  &batch, 0, batch.rows, error);
+            status = take_batch(recurse, round, &batch, error);
         if (status == VDBQ_OK)
             status = stop_pause(error);
     } while (status == VDBQ_OK && batch.rows > 0);
+    if (status == VDBQ_OK)
+        status = add_waiting(recurse, round, error);
     return status == VDBQ_OK ? recurse_round_end(round, error) : status;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows of all rounds. A text is looked up by the hash of its bytes, and copied when it
- * comes first. All of them are held in memory, whatever the account says: each new row
- * is compared with them.
+ * comes first. Texts, and rows that are kept, are held in memory, whatever the account
+ * says.
  */
 #include "exec/recurse/recurse_seen.h"
 
@@ -18,13 +18,14 @@ enum { SLOTS_FIRST = 256 };
 
 enum vdbq_status recurse_seen_init(struct recurse_seen *seen,
                                    const struct step *step,
-                                   struct account_share *memory, bool distinct,
+                                   struct account_share *memory, bool keeps,
                                    struct error *error)
 {
     unsigned count = step->column_count;
     enum vdbq_status status;
 
-    *seen = (struct recurse_seen){ .distinct = distinct,
+    *seen = (struct recurse_seen){ .distinct = step->recurse.distinct,
+                                   .keeps = keeps,
                                    .texts = VECTOR(struct vdbq_text),
                                    .memory = memory };
     seen->batch = memory_zeroed(count, sizeof *seen->batch);
@@ -32,9 +33,10 @@ enum vdbq_status recurse_seen_init(struct recurse_seen *seen,
     if (seen->batch == NULL || seen->numbers == NULL)
         return error_no_memory(error);
     status = row_set_init(&seen->rows, step->columns, count, error);
-    return status == VDBQ_OK && distinct
-               ? row_index_init(&seen->index, count, true, error)
-               : status;
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
+        seen->batch[i] = seen->rows.columns[i];
+    recurse_table_init(&seen->table, seen->batch, count);
+    return status;
 }
 
 void recurse_seen_finish(struct recurse_seen *seen)
@@ -46,7 +48,8 @@ void recurse_seen_finish(struct recurse_seen *seen)
     memory_release(seen->slots);
     vector_finish(&seen->texts);
     arena_finish(&seen->arena);
-    row_index_finish(&seen->index);
+    recurse_table_finish(&seen->table);
+    memory_release(seen->is_new);
     row_set_finish(&seen->rows);
     *seen = (struct recurse_seen){ 0 };
 }
@@ -130,8 +133,13 @@ static bool make_room(struct recurse_seen *seen, uint64_t rows)
             return false;
         seen->numbers[i] = numbers;
     }
-    if (rows > seen->room)
+    if (rows > seen->room) {
+        bool *is_new = memory_resize(seen->is_new, rows * sizeof *is_new);
+        if (is_new == NULL)
+            return false;
+        seen->is_new = is_new;
         seen->room = rows;
+    }
     return true;
 }
 
@@ -155,6 +163,21 @@ static bool number_texts(struct recurse_seen *seen, unsigned column,
     return true;
 }
 
+/* Counts what is held now. */
+static void count_memory(struct recurse_seen *seen)
+{
+    uint64_t bytes = seen->texts.count * sizeof(struct vdbq_text)
+                     + seen->slot_count * sizeof *seen->slots
+                     + arena_bytes(&seen->arena);
+
+    for (unsigned i = 0; i < seen->rows.column_count; i++)
+        bytes += seen->rows.rows_room * (seen->rows.columns[i].width + 1);
+    if (bytes > seen->counted)
+        account_take_anyway(seen->memory, bytes - seen->counted);
+    if (bytes > seen->counted)
+        seen->counted = bytes;
+}
+
 enum vdbq_status recurse_seen_take(struct recurse_seen *seen,
                                    const struct vdbq_batch *batch,
                                    struct dictionary *const *dictionaries,
@@ -175,23 +198,11 @@ enum vdbq_status recurse_seen_take(struct recurse_seen *seen,
             && !number_texts(seen, i, dictionaries[i], batch->rows))
             return stop_or_no_memory(error);
     }
-    return VDBQ_OK;
-}
-
-/* Counts what is held now. */
-static void count_memory(struct recurse_seen *seen)
-{
-    uint64_t bytes = seen->index.rows_room * sizeof(uint64_t) * 2
-                     + seen->texts.count * sizeof(struct vdbq_text)
-                     + seen->slot_count * sizeof *seen->slots
-                     + arena_bytes(&seen->arena);
-
-    for (unsigned i = 0; i < seen->rows.column_count; i++)
-        bytes += seen->rows.rows_room * (seen->rows.columns[i].width + 1);
-    if (bytes > seen->counted)
-        account_take_anyway(seen->memory, bytes - seen->counted);
-    if (bytes > seen->counted)
-        seen->counted = bytes;
+    count_memory(seen);
+    return !seen->distinct
+                   || recurse_table_add(&seen->table, batch->rows, seen->is_new)
+               ? VDBQ_OK
+               : stop_or_no_memory(error);
 }
 
 /* Copies row `row` of the batch at hand behind the others. */
@@ -223,22 +234,8 @@ static enum vdbq_status append_row(struct recurse_seen *seen, uint64_t row,
 enum vdbq_status recurse_seen_add(struct recurse_seen *seen, uint64_t row,
                                   bool *is_new, struct error *error)
 {
-    enum vdbq_status status;
-    uint64_t hash;
-
-    *is_new = true;
-    if (!seen->distinct)
-        return append_row(seen, row, error);
-    hash = row_hash(seen->batch, seen->rows.column_count, row);
-    *is_new =
-        row_index_find(&seen->index, seen->batch, row, hash, ROW_SET_NO_ROW)
-        == ROW_SET_NO_ROW;
-    if (!*is_new)
-        return VDBQ_OK;
-    status = append_row(seen, row, error);
-    return status == VDBQ_OK ? row_index_add(&seen->index, seen->rows.columns,
-                                             seen->rows.rows, error)
-                             : status;
+    *is_new = !seen->distinct || seen->is_new[row];
+    return *is_new && seen->keeps ? append_row(seen, row, error) : VDBQ_OK;
 }
 
 /* ----------------------------------------------------------------- end -- */

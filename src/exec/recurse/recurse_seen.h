@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of all rounds of a recursion, in their order: those that UNION compares new ones
- * with, and those whose texts are to have the same words. Texts have the numbers in
+ * Rows of all rounds of a recursion: those that UNION compares new ones with, and in
+ * their order those whose texts are to have the same words. Texts have the numbers in
  * which they came first, whatever words a round has.
  */
 #ifndef VDBQ_EXEC_RECURSE_SEEN_H
 #define VDBQ_EXEC_RECURSE_SEEN_H
 
 #include "base/account.h"
-#include "exec/rows/row_index.h"
+#include "exec/recurse/recurse_table.h"
 
 struct recurse_seen {
-    struct row_set rows;
-    struct row_index index;       /* of all columns, where they are compared */
-    bool distinct;                /* ... they are                            */
+    struct row_set rows;          /* where they are kept                     */
+    struct recurse_table table;   /* where they are compared                 */
+    bool distinct, keeps;         /* ... they are                            */
+    bool *is_new;                 /* of the batch at hand, of UNION          */
     struct vector texts;          /* of struct vdbq_text, by their numbers   */
     struct arena arena;           /* of their bytes                          */
     uint32_t *slots;              /* by the hash: number + 1, or 0           */
@@ -25,10 +26,10 @@ struct recurse_seen {
     uint64_t counted;             /* bytes of it                             */
 };
 
-/* recurse_seen_finish() is due whatever it returns, and accepts a zeroed struct. */
+/* `keeps`: all rows are asked for later. recurse_seen_finish() is due whatever it returns, and accepts a zeroed struct. */
 enum vdbq_status recurse_seen_init(struct recurse_seen *seen,
                                    const struct step *step,
-                                   struct account_share *memory, bool distinct,
+                                   struct account_share *memory, bool keeps,
                                    struct error *error);
 void recurse_seen_finish(struct recurse_seen *seen);
 
