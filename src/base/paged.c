@@ -23,7 +23,6 @@
 
 enum {
     PAGE = 4096,        /* smaller ones are no file's */
-    PIECE = 1 << 20,    /* bytes that are copied at a time */
     AROUND = 16 << 12,  /* bytes that come with one that is read ... */
     TOGETHER = 4 << 12, /* ... and with one that is written */
     STAY_PART = 8,      /* of the limit, that a thread may leave behind */
@@ -240,12 +239,12 @@ void paged_release(void *memory)
     memory_release(mapping);
 }
 
-void paged_copy(void *to, const void *from, size_t size)
+void paged_copy_much(void *to, const void *from, size_t size)
 {
-    for (size_t at = 0; at < size; at += PIECE) {
+    for (size_t at = 0; at < size; at += PAGED_MUCH) {
         size_t left = size - at;
         memcpy((char *)to + at, (const char *)from + at,
-               left < PIECE ? left : PIECE);
+               left < PAGED_MUCH ? left : PAGED_MUCH);
         paged_put_away();
     }
 }

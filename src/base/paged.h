@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+enum { PAGED_MUCH = 1 << 20 }; /* bytes that are copied at a time */
 
 /* From now on no more than so many bytes are to lie in memory; what is there
  * stays. At first there is no limit. It is the process's, as that memory is: it
@@ -29,8 +32,15 @@ void *paged_alloc(size_t size);
 void *paged_zeroed(size_t size);  /* the same, zeroed */
 void paged_release(void *memory); /* accepts NULL */
 
-/* Copies much, and lets pages leave meanwhile. */
-void paged_copy(void *to, const void *from, size_t size);
+/* Copies, and lets pages leave meanwhile if it is much. */
+void paged_copy_much(void *to, const void *from, size_t size);
+static inline void paged_copy(void *to, const void *from, size_t size)
+{
+    if (size >= PAGED_MUCH)
+        paged_copy_much(to, from, size);
+    else if (size > 0)
+        memcpy(to, from, size);
+}
 
 /* Lets pages leave, if many came since the last ones left. stop_asked() calls it:
  * what works with large arrays asks every millisecond or so. */

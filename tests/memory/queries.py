@@ -32,6 +32,9 @@ QUERIES = tuple(Query(*row) for row in (
     ('join rows', 'numbers', 'select a.x, c.id from numbers a join numbers c on a.id = c.b'),
     ('join expression', 'numbers',
      'select count(*) from numbers a join numbers c on a.id + 1 = c.b - 1'),
+    ('recursion', 'numbers',
+     'with recursive r(n, d) as (select b, 0 from numbers where id % 4 = 0 '
+     'union select n, d + 1 from r where d < 3) select count(*), sum(n) from r'),
     # rows of texts
     ('text order', 'texts', 'select t1 from texts order by t1'),
     ('text order two', 'texts', 'select id from texts order by g, t2, t1'),
@@ -72,6 +75,10 @@ QUERIES = tuple(Query(*row) for row in (
     ('text concat compare', 'texts', "select count(*) from texts where t1 || 'a' < t2"),
     ('text upper', 'texts', 'select upper(t1) from texts'),
     ('text upper group', 'texts', 'select upper(t1), count(*) from texts group by 1'),
+    ('text joined', 'texts', "select string_agg(g, ',') from texts"),
+    ('text joined order', 'texts', "select string_agg(g, ',' order by id desc) from texts"),
+    ('text joined beside', 'texts',
+     "select id % 3, string_agg(g, ',' order by id desc), count(*) from texts group by 1"),
     ('text like', 'texts', "select count(*) from texts where t1 like '%ab%c%'"),
 ))
 

@@ -161,7 +161,7 @@ static bool copy_text(struct copying *copying, uint64_t row)
         to->bytes = bytes;
         to->bytes_room = room;
     }
-    memcpy(to->bytes + copying->bytes, text.bytes, text.length);
+    paged_copy(to->bytes + copying->bytes, text.bytes, text.length);
     to->texts[row].length = text.length;
     copying->bytes = end;
     return true;

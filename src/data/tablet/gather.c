@@ -119,8 +119,7 @@ static char *copy_bytes(struct gather *gather, struct vdbq_text text)
     char *last =
         VECTOR_ITEMS(&gather->blocks, void *)[gather->blocks.count - 1];
     char *bytes = last + gather->block_bytes - gather->left;
-    if (text.length > 0)
-        memcpy(bytes, text.bytes, text.length);
+    paged_copy(bytes, text.bytes, text.length);
     gather->left -= text.length;
     return bytes;
 }

@@ -249,8 +249,7 @@ static void write_words(void *context, unsigned number)
         if (!is_word(all, part->first + i))
             continue;
         struct vdbq_text text = gather->texts[i];
-        if (text.length > 0)
-            memcpy(to, text.bytes, text.length);
+        paged_copy(to, text.bytes, text.length);
         to += text.length;
         ends[word] = (uint32_t)(to - all->dictionary->bytes);
         gather->numbers[i] = word++;
