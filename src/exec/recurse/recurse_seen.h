@@ -26,7 +26,8 @@ struct recurse_seen {
     uint64_t counted;             /* bytes of it                             */
 };
 
-/* `keeps`: all rows are asked for later. recurse_seen_finish() is due whatever it returns, and accepts a zeroed struct. */
+/* `keeps`: all rows are asked for later. recurse_seen_finish() is due whatever it
+ * returns, and accepts a zeroed struct. */
 enum vdbq_status recurse_seen_init(struct recurse_seen *seen,
                                    const struct step *step,
                                    struct account_share *memory, bool keeps,
