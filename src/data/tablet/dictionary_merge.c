@@ -233,14 +233,18 @@ static void run(struct race *race)
     }
 }
 
+/* Counts in memory of its own: those of other threads' merges may lie in the same
+ * line of the cache. */
 bool dictionary_merge(struct merge *merge)
 {
-    struct race race = { .merge = merge };
+    struct merge own = *merge;
+    struct race race = { .merge = &own };
     bool ready = line_up(&race);
-    merge->count = 0;
-    merge->bytes = 0;
+    own.count = 0;
+    own.bytes = 0;
     if (ready && race.count > 0)
         run(&race);
+    *merge = own;
     memory_release(race.losers);
     memory_release(race.runners);
     return ready && !stop_asked();

@@ -32,6 +32,9 @@ struct gather {
     struct vector blocks;     /* of void *, paged: the texts' bytes         */
     size_t left, block_bytes; /* of the last one; and all of it             */
     uint32_t *numbers; /* of each place, once they are put together; paged   */
+    /* Threads have theirs side by side: what is counted here at each text shares no
+     * line of the cache with the next one's. */
+    unsigned char apart[64];
 };
 
 void gather_init(struct gather *gather);

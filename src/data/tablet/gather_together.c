@@ -228,12 +228,13 @@ static void count_words(void *context, unsigned number)
 {
     struct together *all = context;
     const struct gather *gather = &all->gathers[number];
-    struct gather_part *part = &all->parts[number];
+    struct gather_part part = all->parts[number];
     for (uint32_t i = 0; i < gather->count && !stop_at(i); i++)
-        if (is_word(all, part->first + i)) {
-            part->count++;
-            part->bytes += gather->texts[i].length;
+        if (is_word(all, part.first + i)) {
+            part.count++;
+            part.bytes += gather->texts[i].length;
         }
+    all->parts[number] = part;
 }
 
 /* Writes the words of a gather, and notes their numbers. */
