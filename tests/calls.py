@@ -388,6 +388,7 @@ VALUES = {
     'struct vdbq_batch *': lambda: [None, room()], 'struct vdbq_stats *': lambda: [None, room()],
     'struct vdbq_limits *': lambda: [None, room()],
     'struct vdbq_vacuum *': lambda: [None, room()],
+    'struct vdbq_changes *': lambda: [None, room()],
     'struct vdbq_vector *': lambda: [None, vectors(NUMBERS, TEXTS), vectors(None, TEXTS),
                                      vectors(NUMBERS, None), vectors(NUMBERS, NO_TEXTS),
                                      vectors(NUMBERS, EMPTY_TEXTS)],

@@ -26,8 +26,9 @@ NAME = re.compile(r'create\s+(?:table|view)\s+(?:if\s+not\s+exists\s+)?'
                   r'("[^"]+"|`[^`]+`|\[[^\]]+\]|\w+)', re.I)
 # What changes nothing.
 QUERY = re.compile(r'\s*(?:select|values|from|explain)\b', re.I)
-# Answers that are different each time.
-ANY_ANSWER = re.compile(r'random|analyze|now|current_|date\s*\(\s*\)|julianday\s*\(\s*\)', re.I)
+# Answers that are different each time, or after a statement that failed.
+ANY_ANSWER = re.compile(r'random|analyze|now|current_|date\s*\(\s*\)|julianday\s*\(\s*\)'
+                        r'|changes\s*\(|last_insert_rowid', re.I)
 
 
 def record(kind, text):

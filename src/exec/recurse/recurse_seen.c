@@ -35,7 +35,7 @@ enum vdbq_status recurse_seen_init(struct recurse_seen *seen,
     status = row_set_init(&seen->rows, step->columns, count, error);
     for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
         seen->batch[i] = seen->rows.columns[i];
-    recurse_table_init(&seen->table, seen->batch, count);
+    recurse_table_init(&seen->table, seen->batch, count, account_least(memory));
     return status;
 }
 

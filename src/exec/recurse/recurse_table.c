@@ -21,9 +21,11 @@
 enum {
     BITS_FIRST = HOSTILE(2, 8),
     ROOM_FIRST = HOSTILE(1, 1 << 6),
-    ROWS_TOGETHER = HOSTILE(8, 1 << 18), /* that are looked for */
-    LOOK_ROWS = 1 << 9,                  /* between two looks at the pages */
-    PREFIX_BITS = 12, /* of a hash, by which rows are ordered ... */
+    ROWS_TOGETHER = HOSTILE(8, 1 << 18), /* that are looked for, at most ... */
+    ROWS_LEAST = HOSTILE(4, 1 << 12),    /* ... whatever memory there is */
+    THINGS = 8, /* of a step, as much as which rows on their way in may take */
+    LOOK_ROWS = 1 << 9, /* between two looks at the pages */
+    PREFIX_BITS = 12,   /* of a hash, by which rows are ordered ... */
     PREFIXES = 1 << PREFIX_BITS,
     ORDERED_LEAST = HOSTILE(2, PREFIXES) /* ... if they are so many */
 };
@@ -33,13 +35,21 @@ enum { IS_NULL = 1, IS_VALUE = 2 };
 /* -------------------------------------------------------- init, finish -- */
 
 void recurse_table_init(struct recurse_table *table,
-                        const struct row_set_column *columns, unsigned count)
+                        const struct row_set_column *columns, unsigned count,
+                        uint64_t bytes)
 {
     *table =
         (struct recurse_table){ .columns = columns, .column_count = count };
     assert(count > 0);
     for (unsigned i = 0; i < count; i++)
         table->slot_bytes += 1 + columns[i].width;
+    uint64_t row =
+        table->slot_bytes + sizeof *table->hashes + sizeof *table->order;
+    table->together = THINGS * (bytes / row);
+    if (table->together < ROWS_LEAST)
+        table->together = ROWS_LEAST;
+    if (table->together > ROWS_TOGETHER)
+        table->together = ROWS_TOGETHER;
 }
 
 void recurse_table_finish(struct recurse_table *table)
@@ -219,7 +229,7 @@ bool recurse_table_add(struct recurse_table *table, uint64_t rows, bool *is_new)
     bool added = true;
 
     for (uint64_t first = 0, some; first < rows && added; first += some) {
-        some = rows - first < ROWS_TOGETHER ? rows - first : ROWS_TOGETHER;
+        some = rows - first < table->together ? rows - first : table->together;
         if (!make_row_room(table, (uint32_t)some) || !make_room(table, some))
             return false;
         pack_rows(table, first, (uint32_t)some);

@@ -21,6 +21,7 @@ struct recurse_table {
     uint8_t *slots;        /* 1 << bits of them; paged        */
     unsigned bits;         /* 0: there are none */
     uint64_t rows;         /* that it has                     */
+    uint64_t together;     /* rows that are looked for together, at most */
     /* Of the rows that are looked for together, of which there is room for so many: */
     uint32_t room;
     uint8_t *packed;  /* as in a slot                        */
@@ -29,10 +30,11 @@ struct recurse_table {
     uint32_t *places; /* where the next of each of these goes in `order` */
 };
 
-/* The columns' types and widths stay as they are. recurse_table_finish() accepts a
- * zeroed one. */
+/* The columns' types and widths stay as they are. `bytes`: that each thing of a step may
+ * take, as account_least() says. recurse_table_finish() accepts a zeroed one. */
 void recurse_table_init(struct recurse_table *table,
-                        const struct row_set_column *columns, unsigned count);
+                        const struct row_set_column *columns, unsigned count,
+                        uint64_t bytes);
 void recurse_table_finish(struct recurse_table *table);
 
 /* Whether it lies in a file: rows are looked for faster if they are many at once. */
