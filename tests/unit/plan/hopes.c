@@ -188,8 +188,8 @@ static const char *const changes[] = {
     "delete from # where id < ?1 % 10 and a < ?2",
     "delete from # where a > ?2 and id >= ?1 returning id, b",
     "insert into # select max(id) + 1, 4, ?1, 'new', 39 from #",
-    "insert into # select (select max(id) from #) + 1, a, b + ?1, c, d from # "
-    "where id > ?2 and b > 3 order by id limit 1",
+    ("insert into # select (select max(id) from #) + 1, a, b + ?1, c, d from # "
+     "where id > ?2 and b > 3 order by id limit 1"),
     "update # set a = null where id = ?1",
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
