@@ -135,22 +135,28 @@ static bool has_same_inputs(const struct entry *entry,
     return same;
 }
 
+/* The first entry that has the words, if its inputs are the same or need not be. */
+static struct entry *find_any(struct dictionary_cache *cache,
+                              const struct dictionary_cache_params *params,
+                              bool same, int *from)
+{
+    for (int i = 0; cache != NULL && i < ENTRIES; i++) {
+        struct entry *entry = &cache->entries[i];
+        if ((!same || has_same_inputs(entry, params))
+            && find_view(entry, params, from))
+            return entry;
+    }
+    return NULL;
+}
+
 /* The entry that has the words, one with the same inputs if there is any. NULL:
    there is none. */
 static struct entry *find_entry(struct dictionary_cache *cache,
                                 const struct dictionary_cache_params *params,
                                 int *from)
 {
-    struct entry *found = NULL;
-    for (int i = 0; cache != NULL && i < ENTRIES; i++) {
-        struct entry *entry = &cache->entries[i];
-        bool same = entry->base != NULL && has_same_inputs(entry, params);
-        if ((found == NULL || same) && find_view(entry, params, from))
-            found = entry;
-        if (found == entry && same)
-            return found;
-    }
-    return found != NULL && find_view(found, params, from) ? found : NULL;
+    struct entry *entry = find_any(cache, params, true, from);
+    return entry != NULL ? entry : find_any(cache, params, false, from);
 }
 
 /* Whether it has the words of some tablets only. */
