@@ -85,7 +85,8 @@ bool sort_bound_add(struct program *program, const struct step_sort *sort)
     struct program_result key;
     struct bound_part part;
     int result = program_find(program, OP_RESULT);
-    if (has_part(program) || !find_key(program, sort, &key)
+    if (has_part(program) || program_find(program, OP_GROUP) >= 0
+        || !find_key(program, sort, &key)
         || program->code.count + BOUND_MAX > VDBQ_CODE_MAX)
         return true;
     make_part(&key, result, &part);

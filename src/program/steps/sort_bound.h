@@ -11,7 +11,8 @@
 #include "program/steps/steps.h"
 
 /* Adds the part to a checked program over a table's rows, in front of Result,
- * unless it has one or has no room for it. False: no memory. */
+ * unless it has one or has no room for it, or adds its rows to groups, for another
+ * step: jumps of rows that are left out lead to that. False: no memory. */
 bool sort_bound_add(struct program *program, const struct step_sort *sort);
 
 /* Whether the program has just the part that sort_bound_add() makes: one that
