@@ -55,10 +55,11 @@ struct vdbq_text dictionary_text(const struct dictionary *dictionary,
     return text;
 }
 
-/* dictionary_find() among words [low, high), which are in order. */
-static bool find_between(const struct dictionary *dictionary, uint32_t low,
-                         uint32_t high, struct vdbq_text text, uint32_t *number)
+bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
+                     uint32_t *number)
 {
+    uint32_t low = 0, high = dictionary != NULL ? dictionary->count : 0;
+
     assert(dictionary == NULL || !dictionary->unordered);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -76,11 +77,24 @@ static bool find_between(const struct dictionary *dictionary, uint32_t low,
     return false;
 }
 
-bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
-                     uint32_t *number)
+uint32_t dictionary_seek(const struct dictionary *dictionary, uint32_t first,
+                         uint32_t end, struct vdbq_text text)
 {
-    uint32_t count = dictionary != NULL ? dictionary->count : 0;
-    return find_between(dictionary, 0, count, text, number);
+    uint32_t low = first, high = first, step = 1;
+    while (high < end
+           && text_compare(dictionary_text(dictionary, high), text) < 0) {
+        low = high + 1;
+        high = end - low > step ? low + step : end;
+        step *= 2;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (text_compare(dictionary_text(dictionary, middle), text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return high;
 }
 
 /* ------------------------------------------------ translating in order -- */
@@ -93,36 +107,21 @@ struct following {
     unsigned shares;
 };
 
-/* dictionary_find() from word `*at` on, before which all are less: in steps that
- * grow, since it is near where there are about as many words of both. */
-static bool find_from(const struct dictionary *dictionary,
-                      struct vdbq_text text, uint32_t *at)
-{
-    uint64_t end = *at, step = 1, count = dictionary->count;
-    while (end < count
-           && text_compare(dictionary_text(dictionary, (uint32_t)end), text)
-                  < 0) {
-        *at = (uint32_t)end + 1;
-        end += step;
-        step *= 2;
-    }
-    return find_between(dictionary, *at,
-                        (uint32_t)(end < count ? end + 1 : count), text, at);
-}
-
 static void follow_share(void *context, unsigned share)
 {
     const struct following *following = context;
     uint64_t count = following->from->count;
     uint32_t first = (uint32_t)(count * share / following->shares), at = 0;
     uint32_t end = (uint32_t)(count * (share + 1) / following->shares);
+    const struct dictionary *to = following->to;
     if (first < end)
-        dictionary_find(following->to, dictionary_text(following->from, first),
-                        &at);
+        dictionary_find(to, dictionary_text(following->from, first), &at);
     for (uint32_t i = first; i < end && !stop_at(i); i++) {
         struct vdbq_text text = dictionary_text(following->from, i);
-        following->numbers[i] =
-            find_from(following->to, text, &at) ? at : DICTIONARY_NONE;
+        at = dictionary_seek(to, at, to->count, text);
+        bool equal =
+            at < to->count && text_compare(dictionary_text(to, at), text) == 0;
+        following->numbers[i] = equal ? at : DICTIONARY_NONE;
     }
 }
 

@@ -16,6 +16,11 @@ static inline uint32_t dictionary_start(const struct dictionary *dictionary,
     return i > 0 ? dictionary->ends[i - 1] : 0;
 }
 
+/* The first of words [first, end), which are in order, that is not less than a text;
+ * `end`: there is none. Near ones are tried first, in steps that grow. */
+uint32_t dictionary_seek(const struct dictionary *dictionary, uint32_t first,
+                         uint32_t end, struct vdbq_text text);
+
 /* Writes the next word, number `number`, behind `end` bytes; returns how many
  * bytes there are then. */
 uint32_t dictionary_put(struct dictionary *dictionary, uint32_t number,

@@ -166,28 +166,6 @@ static void take(struct race *race, struct runner *runner)
     read_word(race, runner);
 }
 
-/* The first word of a runner that is not before a text: near ones are tried
- * first. */
-static uint32_t end_before(const struct runner *runner, struct vdbq_text text)
-{
-    const struct dictionary *dictionary = runner->span->dictionary;
-    uint32_t low = runner->at, high = low, step = 1;
-    while (high < runner->span->end
-           && text_compare(dictionary_text(dictionary, high), text) < 0) {
-        low = high + 1;
-        high = runner->span->end - low > step ? low + step : runner->span->end;
-        step *= 2;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (text_compare(dictionary_text(dictionary, middle), text) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return high;
-}
-
 /* Takes all words of a runner that are before those of all others. */
 static void take_ahead(struct race *race, uint32_t winner)
 {
@@ -195,7 +173,9 @@ static void take_ahead(struct race *race, uint32_t winner)
     struct runner *runner = &race->runners[winner];
     const struct runner *next = second(race, winner);
     const struct merge_span *span = runner->span;
-    uint32_t end = is_home(next) ? span->end : end_before(runner, next->text);
+    uint32_t end = is_home(next) ? span->end
+                                 : dictionary_seek(span->dictionary, runner->at,
+                                                   span->end, next->text);
     if (runner->at == end)
         return;
     end = end - runner->at > TOGETHER_MAX ? runner->at + TOGETHER_MAX : end;
