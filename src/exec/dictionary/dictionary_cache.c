@@ -353,7 +353,7 @@ dictionary_cache_base(const struct dictionary_cache_params *params,
     if (status == VDBQ_OK && entry != NULL)
         entry->used = ++cache->clock;
     if (status == VDBQ_OK && cache != NULL
-        && (entry == NULL || !has_same_inputs(entry, params)))
+        && (entry == NULL || *base != entry->base))
         keep(params, *base);
     return status;
 }

@@ -424,8 +424,6 @@ enum vdbq_status group_stream_give(struct stream *stream,
     return status;
 }
 
-/* All rows are grouped when the stream opens; batches only read them. Groups
- * apart are made when they are asked for. */
 /* Fails where what is asked for may be among rows that a seek left out. */
 static enum vdbq_status check_hope(const struct group_stream *group,
                                    struct error *error)
@@ -440,6 +438,8 @@ static enum vdbq_status check_hope(const struct group_stream *group,
                : VDBQ_OK;
 }
 
+/* All rows are grouped when the stream opens; batches only read them. Groups
+ * apart are made when they are asked for. */
 static enum vdbq_status group_open(struct stream *stream, struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;
