@@ -22,6 +22,7 @@
 #include "base/vector.h"
 #include "plan/condition/split.h"
 #include "plan/make/common.h"
+#include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/follow.h"
@@ -50,6 +51,7 @@
 #include "plan/texts/nested_calls.h"
 #include "plan/index/use_index.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/constants.h"
 #include "plan/tree/passes.h"
 
 /* ----------------------------------------------------------------- passes -- */
@@ -150,6 +152,25 @@ static struct node *subqueries_pass(struct binder *binder, struct node *node)
     return extract_from(binder, node, extract);
 }
 
+/* Of LIMIT 0 nothing below is computed, and so nothing fails there. */
+static struct node *limit_nothing(struct binder *binder, struct node *node)
+{
+    unsigned count = node->column_count;
+    struct vdbq_vector *none;
+
+    if (node->kind != NODE_LIMIT || node->right != NULL
+        || node->limit.limit > 0 || count == 0)
+        return node;
+    none = arena_alloc(binder->arena, count * sizeof *none);
+    for (unsigned i = 0; none != NULL && i < count; i++)
+        if (!constants_room(binder->arena, node->columns[i].type, 0, &none[i]))
+            none = NULL;
+    if (none != NULL)
+        return node_values(binder, node->columns, count, none, 0);
+    error_no_memory(binder->error);
+    return NULL;
+}
+
 /* Who sorts for a LIMIT keeps no more rows than that. */
 static struct node *limit_sort(struct binder *binder, struct node *node)
 {
@@ -238,6 +259,9 @@ static const struct pass {
       .apply = merge_selects,
       .text = "Nodes that compute one over the other become one.",
       .optional = true },
+    { .name = "limit nothing",
+      .apply = limit_nothing,
+      .text = "A LIMIT of no rows asks for none." },
     { .name = "limit sorts",
       .apply = limit_sort,
       .text = "A sort of which only the first rows are wanted keeps no others.",
