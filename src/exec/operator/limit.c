@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_LIMIT: passes over the first rows, and ends before its input does. How
- * many rows that is the step says, or the row of a second input.
+ * STEP_LIMIT: passes over the first rows, and ends before its input does. Where it
+ * gives none, there is no input: nobody asks for what that would compute.
  */
 #include <assert.h>
 
@@ -15,26 +15,34 @@ struct limit_stream {
     struct stream head;          /* first */
     uint64_t offset;             /* rows still to pass over */
     uint64_t left;               /* rows still to give      */
-    bool counted;                /* both are known          */
     struct vdbq_vector *vectors; /* of a batch that was cut in front */
+    struct dictionary *no_words; /* of texts, where there is no input */
 };
 
-/* Where a second input counts the rows, it is asked with the first batch. */
+/* Tells the input how many rows are asked for. */
+static void tell_input(struct stream *stream)
+{
+    const struct step_limit *asked = &stream->limit;
+    stream->rows_most = stream->inputs[0]->rows_most;
+    if (stream->rows_most > asked->limit)
+        stream->rows_most = asked->limit;
+    if (asked->offset < FEW_MOST && asked->limit < FEW_MOST)
+        stream_few(stream->inputs[0], asked->offset + asked->limit);
+}
+
 static enum vdbq_status limit_open(struct stream *stream, struct error *error)
 {
     struct limit_stream *limit = (struct limit_stream *)stream;
-    const struct step_limit *step = &stream->step->limit;
-    limit->offset = step->offset;
-    limit->left = step->limit;
-    limit->counted = stream->step->inputs.count == 1;
+    limit->offset = stream->limit.offset;
+    limit->left = stream->limit.limit;
     limit->vectors =
         memory_zeroed(stream->step->column_count, sizeof *limit->vectors);
-    stream->rows_most = stream->inputs[0]->rows_most;
-    if (stream->rows_most > step->limit)
-        stream->rows_most = step->limit;
-    if (limit->counted && step->offset < FEW_MOST && step->limit < FEW_MOST)
-        stream_few(stream->inputs[0], step->offset + step->limit);
-    return limit->vectors != NULL ? VDBQ_OK : error_no_memory(error);
+    if (stream->inputs[0] != NULL)
+        tell_input(stream);
+    else
+        limit->no_words = dictionary_make(NULL, 0, NULL);
+    bool made = stream->inputs[0] != NULL || limit->no_words != NULL;
+    return limit->vectors != NULL && made ? VDBQ_OK : error_no_memory(error);
 }
 
 /* Cuts rows off the start of a batch. */
@@ -54,39 +62,15 @@ static void cut(struct limit_stream *limit, struct vdbq_batch *batch,
     batch->rows -= rows;
 }
 
-/* A number of rows; NULL or below 0 says nothing. */
-static uint64_t rows_said(const struct vdbq_vector *vector, uint64_t none)
-{
-    int64_t rows = ((const int64_t *)vector->values)[0];
-    bool null = vector->nulls != NULL && vector->nulls[0] != 0;
-    return null || rows < 0 ? none : (uint64_t)rows;
-}
-
-/* Reads both numbers from the second input. */
-static enum vdbq_status count_rows(struct limit_stream *limit,
-                                   struct error *error)
-{
-    struct vdbq_batch batch;
-    enum vdbq_status status =
-        stream_batch(limit->head.inputs[1], &batch, error);
-    if (status != VDBQ_OK)
-        return status;
-    assert(batch.rows == 1 && batch.columns == 2);
-    limit->left = rows_said(&batch.column[0], UINT64_MAX);
-    limit->offset = rows_said(&batch.column[1], 0);
-    limit->counted = true;
-    return VDBQ_OK;
-}
-
 /* Passes over whole batches, then cuts the first one that is left. */
 static enum vdbq_status limit_batch(struct stream *stream,
                                     struct vdbq_batch *batch,
                                     struct error *error)
 {
     struct limit_stream *limit = (struct limit_stream *)stream;
-    enum vdbq_status status =
-        limit->counted ? VDBQ_OK : count_rows(limit, error);
+    enum vdbq_status status = VDBQ_OK;
     batch->rows = 0;
+    assert(limit->left == 0 || stream->inputs[0] != NULL);
     while (status == VDBQ_OK && limit->left > 0) {
         status = stream_batch(stream->inputs[0], batch, error);
         if (status != VDBQ_OK || batch->rows == 0)
@@ -112,13 +96,17 @@ static enum vdbq_status limit_batch(struct stream *stream,
 static struct dictionary *limit_dictionary(const struct stream *stream,
                                            unsigned column)
 {
-    return stream_dictionary(stream->inputs[0], column);
+    bool text = stream->step->columns[column].type == VDBQ_TEXT;
+    if (stream->inputs[0] != NULL)
+        return stream_dictionary(stream->inputs[0], column);
+    return text ? ((const struct limit_stream *)stream)->no_words : NULL;
 }
 
-/* Frees the cut batch's columns. */
 static void limit_close(struct stream *stream)
 {
-    memory_release(((struct limit_stream *)stream)->vectors);
+    struct limit_stream *limit = (struct limit_stream *)stream;
+    memory_release(limit->vectors);
+    dictionary_release(limit->no_words);
 }
 
 const struct stream_kind limit_stream = {

@@ -26,13 +26,33 @@ struct opening {
 static enum vdbq_status open_step(const struct opening *opening, int number,
                                   struct stream **stream, struct error *error);
 
+/* Opens the inputs of a LIMIT: what counts the rows first, for where it gives none
+ * nobody asks for what the other would compute. Of several ranks that one sends
+ * rows to the others, which wait for them. */
+static enum vdbq_status open_limited(const struct opening *opening,
+                                     struct stream *head, struct error *error)
+{
+    const int *inputs = VECTOR_ITEMS(&head->step->inputs, int);
+    enum vdbq_status status = VDBQ_OK;
+    head->limit = head->step->limit;
+    if (head->step->inputs.count == 2)
+        status = open_step(opening, inputs[1], &head->inputs[1], error);
+    if (status == VDBQ_OK && head->inputs[1] != NULL)
+        status = stream_read_limit(head->inputs[1], &head->limit, error);
+    bool asks = head->limit.limit > 0 || opening->params->ranks != NULL;
+    return status == VDBQ_OK && asks
+               ? open_step(opening, inputs[0], &head->inputs[0], error)
+               : status;
+}
+
 /* Opens the inputs in order; the caller closes them all on failure. */
 static enum vdbq_status open_inputs(const struct opening *opening,
-                                    const struct stream *head,
-                                    struct error *error)
+                                    struct stream *head, struct error *error)
 {
     const struct vector *inputs = &head->step->inputs;
     enum vdbq_status status = VDBQ_OK;
+    if (head->step->kind == STEP_LIMIT)
+        return open_limited(opening, head, error);
     for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
         status = open_step(opening, VECTOR_ITEMS(inputs, int)[i],
                            &head->inputs[i], error);

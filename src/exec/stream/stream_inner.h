@@ -73,7 +73,8 @@ struct stream {
     const struct stream_calls *calls;   /* of its kind */
     const struct stream_params *params; /* of the query's run */
     const struct step *step;            /* of the plan */
-    struct stream **inputs; /* one for each of the step's; NULL: closed    */
+    struct stream **inputs; /* one for each of the step's; NULL: closed, or the
+                               first one of a LIMIT that gives no row      */
     uint64_t rows_most;     /* about how many rows come, for choosing where
                                to run what reads them                      */
     bool *reads;            /* of each column: somebody reads it; values of
@@ -92,7 +93,14 @@ struct stream {
     struct account_share memory; /* what it holds of the query's account    */
     uint64_t time_ns; /* of opening, of batches and of closing, with the
                                inputs'; where somebody asks                */
+
+    struct step_limit limit; /* STEP_LIMIT: what it says in this run */
 };
+
+/* Reads what a LIMIT says in this run from the row of its second input. */
+enum vdbq_status stream_read_limit(struct stream *counts,
+                                   struct step_limit *limit,
+                                   struct error *error);
 
 /* Whether a failure may be that of a row, so that those before it come. */
 bool stream_row_failed(enum vdbq_status status);

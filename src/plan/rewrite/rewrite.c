@@ -158,8 +158,8 @@ static struct node *limit_nothing(struct binder *binder, struct node *node)
     unsigned count = node->column_count;
     struct vdbq_vector *none;
 
-    if (node->kind != NODE_LIMIT || node->right != NULL
-        || node->limit.limit > 0 || count == 0)
+    if (node->kind != NODE_LIMIT || node->right != NULL || node->limit.limit > 0
+        || count == 0)
         return node;
     none = arena_alloc(binder->arena, count * sizeof *none);
     for (unsigned i = 0; none != NULL && i < count; i++)

@@ -103,7 +103,7 @@ struct step_sort {
 
 /* STEP_LIMIT: as those of STEP_SORT. A second input takes their place: its one
  * row has both as BIGINTs, the limit first; NULL or below 0 says nothing. It is
- * read when the first row is asked for. */
+ * read first: where no row is given, the other input is not run. */
 struct step_limit {
     uint64_t offset, limit;
 };
