@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument('--sets', type=int, default=20)
     parser.add_argument('--from', type=int, default=0, dest='first', help='the first set')
     parser.add_argument('--runs', type=int, default=400, help='of a set (%(default)s)')
-    parser.add_argument('--rows', type=int, default=20000, help='of a table, at most')
+    parser.add_argument('--rows', type=int, default=60000, help='of a table, at most')
     parser.add_argument('--device', default='host')
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--print', action='store_true', help='the statements, as they run')
@@ -157,18 +157,20 @@ class Statement:
     def __init__(self, sql, kinds, keys=None, every=None, lite=None, change=False):
         self.sql, self.kinds, self.keys, self.every = sql, kinds, keys, every
         self.lite, self.change = lite or sql, change
-        self.query = None
+        self.query = self.name = None
 
 
 class Maker:
     """Makes statements about t and u."""
 
-    def __init__(self, rng, made_keys):
-        self.rng, self.made_keys = rng, made_keys
+    def __init__(self, rng, made_keys, value):
+        self.rng, self.made_keys, self.value = rng, made_keys, value
         self.kinds = []
 
     def p(self, kind):
-        """A new parameter."""
+        """A new parameter; or a constant, of which plans know more."""
+        if self.rng.random() < 0.3 and kind != 'new':
+            return literal(self.value(kind))
         self.kinds.append(kind)
         return f'?{len(self.kinds)}'
 
@@ -207,7 +209,8 @@ class Maker:
         return self.put(self.rng.choice((
             f"{at}{name} like '%{self.rng.randrange(10)}%'", f"{at}{name} like <like>",
             f"upper({at}{name}) like '%{self.rng.randrange(100)}'", f'{at}{name} is null',
-            f'length({at}{name}) > 3', f'{at}{name} is not null', f"{at}{name} || {at}id like '%77%'",
+            f'length({at}{name}) > 3', f'{at}{name} is not null',
+            f"{at}{name} || {at}id like '%77%'",
             f'{at}{name} >= <s>', f"coalesce({at}s, {at}c) < <s>")))
 
     def computed(self, at, name):
@@ -323,7 +326,7 @@ class Maker:
             row = ([self.p('new')] if said else []) + self.given()
             lite.append(f'({", ".join(row)})')
             if rng.random() < 0.3:
-                self.kinds.pop()
+                self.kinds[-1:] = [] if row[-1] == f'?{len(self.kinds)}' else self.kinds[-1:]
                 row[-1], lite[-1] = 'default', f'({", ".join(row[:-1])}, 1.5)'
             rows.append(f'({", ".join(row)})')
         kind = rng.choice(('insert', 'insert or ignore', 'insert or replace', 'insert'))
@@ -465,16 +468,21 @@ class Set:
         for table in 'tu':
             self.both(f'create table {table} (id {key}, i integer, b bigint, s text, c text, '
                       'd double default 1.5)')
-        counts = [count for count in (0, 300, 3000, 20000) if count <= self.options.rows]
+        counts = [count for count in (0, 300, 3000, 3000, 20000, 20000, 60000)
+                  if count <= self.options.rows]
         for _ in range(rng.randrange(3)):
             self.index()
         self.fill('t', rng.choice(counts))
         self.fill('u', rng.choice((0, 5, 60)))
         for _ in range(rng.randrange(3)):
             self.index()
-        maker = Maker(rng, 'primary' in key)
+        maker = Maker(rng, 'primary' in key, self.value)
         self.queries = [maker.query() for _ in range(14)]
         self.changes = [maker.change() for _ in range(8)]
+        for number, made in enumerate(self.queries + self.changes):
+            if made.kinds and rng.random() < 0.2:
+                made.name = f'p{number}'
+                self.vdbq.execute(f'prepare {made.name} as {made.sql}')
 
     def index(self):
         names = self.rng.sample(COLUMNS, self.rng.choice((1, 1, 2, 3)))
@@ -546,8 +554,12 @@ class Set:
             return f'error: {error}'
 
     def asked(self, statement, values, most):
+        """Runs a statement, which stays prepared, by its handle or by its name."""
         if statement.query is None:
             statement.query = self.vdbq.prepare(statement.sql)
+        if statement.name and values and most is None:
+            given = ', '.join(map(literal, values))
+            return self.vdbq.ask(f'execute {statement.name}({given})')
         return self.vdbq.run(statement.query, values, most)
 
     def compare(self, statement, values, got, wanted, most):
