@@ -12,7 +12,8 @@ Answers are compared with sqlite3's: in their order where SQL fixes it, else as 
 and what a LIMIT leaves of equal rows as some of all. After each change so are the
 count of rows that it changed, and from time to time all rows of the tables.
 
-A difference is told with the runs that led to it. The last line is "N passed, N
+A difference is told with the runs that led to it. Sets of which too few statements hope
+for few rows are a failure: they test nothing of that. The last line is "N passed, N
 failed". The same options give the same statements.
 """
 import argparse
@@ -24,12 +25,15 @@ import random
 import re
 import sqlite3
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 TABLET_ROWS = ('0', '64', '700', '5000')
 WORDS = ('', 'a', 'A', 'b', 'ab', 'Ab', 'é', 'zz', 'fig', 'Fig 9', '%', '日本')
 COLUMNS = ('id', 'i', 'b', 's', 'c', 'd')
 ROW, DONE, BIGINT, TEXT, REALS = 100, 101, 2, 5, (3, 4)
 NO_SYNC, CREATE = 4, 1
+HOPES = 'few rows are hoped for'
+HOPING_LEAST = 1  # statements of a set hope so on the average
 SHOWN_RUNS = 12  # of those that led to a difference
 
 
@@ -269,6 +273,23 @@ class Maker:
                                 'sum(d)', 'count(distinct d)', 'min(d)', 'sum(distinct i)',
                                 'count(c)', "max(s || 'x')", 'count(distinct upper(s))'))
 
+    def sought(self):
+        """Rows at one end of an index, or behind a value in its order."""
+        rng = self.rng
+        name = rng.choice(('id', 'id', 'i', 'b', 's', 'd'))
+        turn = rng.choice(('', ' desc'))
+        parts = [self.put(f'{name} {rng.choice("<>")} <{name}>')]
+        if rng.random() < 0.6:
+            parts.append(self.part())
+        where = ' where ' + ' and '.join(parts)
+        if rng.random() < 0.2:
+            values = f'{rng.choice(("min", "max"))}({name})'
+            return Statement(f'select {values} from t{where}', self.kinds)
+        sql = f'select {name}, id, {self.shown()}, {self.shown()} from t{where}'
+        if rng.random() < 0.2:
+            return Statement(sql, self.kinds)
+        return self.limited(f'{sql} order by {name}{turn}, id{turn}', 2)
+
     def groups(self):
         rng = self.rng
         values = ', '.join(self.aggregate() for _ in range(rng.randrange(1, 5)))
@@ -383,8 +404,8 @@ class Maker:
 
     def query(self):
         self.kinds = []
-        return self.rng.choice((self.rows, self.rows, self.rows, self.groups, self.joined,
-                                self.sets))()
+        return self.rng.choice((self.rows, self.rows, self.sought, self.sought, self.groups,
+                                self.joined, self.sets))()
 
     def change(self):
         self.kinds = []
@@ -404,6 +425,7 @@ class Set:
         self.vdbq, self.lite = Vdbq(options.library), Sqlite()
         self.runs = collections.deque(maxlen=SHOWN_RUNS)
         self.next, self.depth, self.passed = 1, 0, 0
+        self.hoping = 0  # statements whose first plan hopes for few rows
         self.width = self.rng.choice((3, 30, 3000))
         self.nulls = self.rng.choice((0, 0.05, 0.3))
 
@@ -556,6 +578,8 @@ class Set:
     def asked(self, statement, values, most):
         """Runs a statement, which stays prepared, by its handle or by its name."""
         if statement.query is None:
+            plan = self.vdbq.ask(f'explain {statement.sql}', values)
+            self.hoping += any(HOPES in line[-1] for line in plan)
             statement.query = self.vdbq.prepare(statement.sql)
         if statement.name and values and most is None:
             given = ', '.join(map(literal, values))
@@ -597,39 +621,44 @@ def work(options, number, pipe):
     made = Set(options, number)
     try:
         made.run()
-        pipe.send((made.passed, ''))
+        pipe.send((made.passed, made.hoping, ''))
     except (Wrong, Refused) as found:
         runs = '\n'.join(made.runs)
-        pipe.send((made.passed, f'tablets of {os.environ["VDBQ_TABLET_ROWS"]} rows\n{runs}\n'
-                   f'{found}'))
+        rows = os.environ['VDBQ_TABLET_ROWS']
+        pipe.send((made.passed, made.hoping, f'tablets of {rows} rows\n{runs}\n{found}'))
 
 
 def run_set(job):
-    """(runs that were right, what went wrong or '') of a set, in a process that may die."""
+    """(runs that were right, statements that hope, what went wrong or '') of a set, in a
+    process that may die."""
     options, number = job
     mine, its = multiprocessing.Pipe(False)
     process = multiprocessing.Process(target=work, args=(options, number, its))
     process.start()
     its.close()
     try:
-        passed, fault = mine.recv()
+        passed, hoping, fault = mine.recv()
     except EOFError:
-        passed, fault = 0, 'the process died'
+        passed, hoping, fault = 0, 0, 'the process died'
     process.join()
-    return passed, fault and f'-- set {number} of seed {options.seed}: {fault}\n'
+    return passed, hoping, fault and f'-- set {number} of seed {options.seed}: {fault}\n'
 
 
 def main():
     options = arguments()
-    from concurrent.futures import ThreadPoolExecutor
-    passed = failed = 0
+    passed = failed = hoping = 0
     jobs = [(options, number) for number in range(options.first, options.first + options.sets)]
     with ThreadPoolExecutor(options.jobs) as pool:
-        for count, fault in pool.map(run_set, jobs):
+        for count, hopes, fault in pool.map(run_set, jobs):
             passed += count
+            hoping += hopes
             if fault:
                 failed += 1
                 print(fault, flush=True)
+    print(f'{hoping} statements hope for few rows')
+    if hoping < HOPING_LEAST * options.sets:
+        print(f'that is less than {HOPING_LEAST} a set')
+        failed += 1
     print(f'{passed} passed, {failed} failed')
     return failed > 0
 
