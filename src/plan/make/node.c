@@ -304,6 +304,25 @@ struct node *node_outer(struct binder *binder, enum join_kind kind,
 
 /* -------------------------------------------------------------- groups -- */
 
+bool aggregate_of_parts(const struct step_aggregate *aggregate, int type,
+                        enum aggregate_function *function)
+{
+    *function = aggregate->function;
+    switch (aggregate->function) {
+    case AGGREGATE_COUNT:
+        *function = AGGREGATE_SUM;
+        return !aggregate->distinct;
+    case AGGREGATE_SUM:
+    case AGGREGATE_MIN:
+    case AGGREGATE_MAX:
+        return !aggregate->distinct && !is_float(type);
+    case AGGREGATE_FIRST:
+        return aggregate->filter < 0;
+    default:
+        return false;
+    }
+}
+
 void aggregate_column(enum aggregate_function function,
                       const struct node_column *argument,
                       struct node_column *column)

@@ -85,6 +85,12 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
 struct expression *node_column(struct binder *binder, const struct node *node,
                                unsigned column, struct position at);
 
+/* Whether values of an aggregate of a type over parts of the rows tell that of all
+ * rows, and by which function. Floats are none of these: their sums would be
+ * rounded twice, and equal extremes may differ in their sign. */
+bool aggregate_of_parts(const struct step_aggregate *aggregate, int type,
+                        enum aggregate_function *function);
+
 /* The type and range of an aggregate's value over a column (NULL: rows). */
 void aggregate_column(enum aggregate_function function,
                       const struct node_column *argument,

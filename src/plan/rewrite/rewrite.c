@@ -46,6 +46,7 @@
 #include "plan/simplify/side_values.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/simplify/unread.h"
+#include "plan/texts/group_calls.h"
 #include "plan/texts/late_calls.h"
 #include "plan/texts/late_maps.h"
 #include "plan/texts/nested_calls.h"
@@ -380,6 +381,13 @@ static const struct pass {
       .each = group_again,
       .text = "Groups of the same rows are made of those that have more keys, "
               "where these are few.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "group calls",
+      .each = group_calls,
+      .text =
+          "Functions of few different values are computed of groups by these, "
+          "where rows are grouped by what they give.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "share",

@@ -109,26 +109,6 @@ static int column_of_aggregate(const struct node *fine,
     return -1;
 }
 
-/* Whether values of parts tell the value of the whole, and by which function. */
-static bool is_of_parts(const struct step_aggregate *aggregate, int type,
-                        enum aggregate_function *function)
-{
-    *function = aggregate->function;
-    switch (aggregate->function) {
-    case AGGREGATE_COUNT:
-        *function = AGGREGATE_SUM;
-        return !aggregate->distinct;
-    case AGGREGATE_SUM:
-    case AGGREGATE_MIN:
-    case AGGREGATE_MAX:
-        return !aggregate->distinct && !is_float(type);
-    case AGGREGATE_FIRST:
-        return aggregate->filter < 0;
-    default:
-        return false;
-    }
-}
-
 static bool tells_aggregates(const struct node *fine, const struct node *coarse)
 {
     enum aggregate_function function;
@@ -137,7 +117,7 @@ static bool tells_aggregates(const struct node *fine, const struct node *coarse)
         const struct step_aggregate *aggregate =
             vector_at(&coarse->group.aggregates, i);
         int type = coarse->columns[coarse->group.keys + i].type;
-        if (!is_of_parts(aggregate, type, &function)
+        if (!aggregate_of_parts(aggregate, type, &function)
             || column_of_aggregate(fine, coarse, aggregate) < 0)
             return false;
     }
@@ -201,7 +181,8 @@ static bool move_aggregates(const struct node *coarse, struct vector *moved)
     for (unsigned i = keys; i < coarse->column_count; i++) {
         struct step_aggregate aggregate = VECTOR_ITEMS(
             &coarse->group.aggregates, struct step_aggregate)[i - keys];
-        is_of_parts(&aggregate, coarse->columns[i].type, &aggregate.function);
+        aggregate_of_parts(&aggregate, coarse->columns[i].type,
+                           &aggregate.function);
         aggregate.column = (int)i;
         aggregate.filter = -1;
         if (!vector_append(moved, &aggregate, 1))
