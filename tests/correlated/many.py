@@ -45,7 +45,8 @@ class Queries:
                                 self.of_sets, self.of_pairs, self.of_all_pairs, self.of_first,
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
-                                self.of_calls, self.of_calls, self.of_looks, self.of_looks))(
+                                self.of_calls, self.of_calls, self.of_looks, self.of_looks,
+                                self.of_called, self.of_called))(
                                     self.rng.choice(KEYS))
 
     def some(self, *texts):
@@ -118,6 +119,26 @@ class Queries:
         """Groups of which coarser ones are made."""
         return (f'SELECT m.{key}, m.w, count(*), count(m.k), max(m.id), min(m.s) FROM many m'
                 + self.where(self.test('m')) + f' GROUP BY ROLLUP (m.w, m.{key})')
+
+    def of_called(self, key):
+        """Groups by what is called of few different values, or of many."""
+        keys = ', '.join(self.called(key) for _ in range(self.some(1, 1, 2)))
+        aggregates = ', '.join(self.some('count(*)', 'count(m.k)', 'sum(m.id)', 'min(m.s)',
+                                         'max(m.w)', 'sum(m.d)', 'avg(m.w)',
+                                         'sum(m.w) FILTER (WHERE m.id % 3 = 1)',
+                                         'sum(1000 / (m.w - 3))', 'count(DISTINCT m.w)',
+                                         'sum(m.id * 4611686018427387904)')
+                               for _ in range(2))
+        group = self.some(f' GROUP BY {keys}', f' GROUP BY {keys}', f' GROUP BY ROLLUP ({keys})')
+        return (self.some(f'SELECT {keys}, {aggregates} FROM many m', f'SELECT DISTINCT {keys} '
+                          'FROM many m') + self.where(self.test('m')) + group)
+
+    def called(self, key):
+        return self.some(f"m.s || m.{key}", "upper(m.s) || '-' || m.w", 'CAST(m.d AS TEXT)',
+                         "m.w || '/' || m.w % 4", 'CAST(m.w AS TEXT)', f'm.{key}',
+                         "strftime('%Y-%m', DATE '2024-01-01' + m.w * 20)",
+                         "CAST(substr(m.s || m.w, 2, 1) AS INTEGER)", 'm.w % 5',
+                         "concat_ws(',', m.s, m.w, m.d)")
 
     def of_keys(self, key):
         """Rows of many that an index may find."""
