@@ -193,7 +193,8 @@ static bool is_better(const struct grouping *grouping, struct node *first)
 {
     estimate_node(grouping->binder, grouping->map->left);
     estimate_node(grouping->binder, first);
-    return first->rows * ROWS_A_GROUP <= grouping->map->left->rows
+    return grouping->keys > 0 /* else no rows would be one group */
+           && first->rows * ROWS_A_GROUP <= grouping->map->left->rows
            && !(node_fails(grouping->map) && node_tree_fails(first));
 }
 
