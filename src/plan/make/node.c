@@ -418,6 +418,24 @@ struct node *node_group(struct binder *binder, struct node *below,
     return node;
 }
 
+struct node *node_group_of_parts(struct binder *binder, struct node *below,
+                                 const struct node *whole)
+{
+    unsigned keys = whole->group.keys;
+    struct vector moved = VECTOR_IN(binder->arena, struct step_aggregate);
+
+    for (unsigned i = keys; i < whole->column_count; i++) {
+        struct step_aggregate one = VECTOR_ITEMS(
+            &whole->group.aggregates, struct step_aggregate)[i - keys];
+        aggregate_of_parts(&one, whole->columns[i].type, &one.function);
+        one.column = (int)i;
+        one.filter = -1;
+        if (!vector_append(&moved, &one, 1))
+            return error_no_memory(binder->error), NULL;
+    }
+    return node_group(binder, below, keys, &moved);
+}
+
 struct node *node_distinct(struct binder *binder, struct node *below)
 {
     struct vector none = VECTOR_IN(binder->arena, struct step_aggregate);

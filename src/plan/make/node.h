@@ -46,6 +46,11 @@ void node_narrow(const struct node *below, enum aggregate_function function,
 struct node *node_group(struct binder *binder, struct node *below,
                         unsigned keys, const struct vector *aggregates);
 
+/* The groups of `whole`, made of groups of parts of its rows: `below` has its keys,
+ * then its aggregates of each part, all of which aggregate_of_parts() tells. */
+struct node *node_group_of_parts(struct binder *binder, struct node *below,
+                                 const struct node *whole);
+
 struct node *node_distinct(struct binder *binder, struct node *below);
 
 /* The first `columns` columns stay. */

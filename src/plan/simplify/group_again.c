@@ -174,23 +174,6 @@ static struct node *make_below(struct binder *binder, const struct node *coarse,
                         coarse->column_count);
 }
 
-static bool move_aggregates(const struct node *coarse, struct vector *moved)
-{
-    unsigned keys = coarse->group.keys;
-
-    for (unsigned i = keys; i < coarse->column_count; i++) {
-        struct step_aggregate aggregate = VECTOR_ITEMS(
-            &coarse->group.aggregates, struct step_aggregate)[i - keys];
-        aggregate_of_parts(&aggregate, coarse->columns[i].type,
-                           &aggregate.function);
-        aggregate.column = (int)i;
-        aggregate.filter = -1;
-        if (!vector_append(moved, &aggregate, 1))
-            return false;
-    }
-    return true;
-}
-
 /* The group of no groups counts none. */
 static struct node *with_zeros(struct binder *binder, const struct node *coarse,
                                struct node *made)
@@ -216,13 +199,10 @@ static struct node *with_zeros(struct binder *binder, const struct node *coarse,
 static struct node *make(struct binder *binder, const struct node *coarse,
                          const struct node *fine, const struct node *stands)
 {
-    struct vector moved = VECTOR_IN(binder->arena, struct step_aggregate);
     struct node *made = make_below(binder, coarse, fine, stands);
 
-    if (made != NULL && !move_aggregates(coarse, &moved))
-        return error_no_memory(binder->error), NULL;
     if (made != NULL)
-        made = node_group(binder, made, coarse->group.keys, &moved);
+        made = node_group_of_parts(binder, made, coarse);
     if (made != NULL && coarse->group.keys == 0)
         made = with_zeros(binder, coarse, made);
     for (unsigned i = 0; made != NULL && i < made->column_count; i++) {

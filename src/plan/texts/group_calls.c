@@ -95,20 +95,22 @@ static bool tell_keys(const struct grouping *grouping)
     return tell;
 }
 
-/* Whether no function is part of what an aggregate reads; true: nothing is read. */
+/* Whether no function is part of what an aggregate reads; -1: it reads nothing. */
 static bool is_below(const struct grouping *grouping, int column)
 {
-    bool *reads =
-        column_flags(grouping->binder, grouping->map->column_count, false);
-    bool below = reads != NULL;
+    unsigned count = grouping->map->column_count;
+    bool *reads;
 
-    if (column < 0 || reads == NULL)
-        return column < 0;
+    if (column < 0)
+        return true;
+    reads = column_flags(grouping->binder, count, false);
+    if (reads == NULL)
+        return false;
     expression_reads(reads, &grouping->select->results[column]);
-    for (unsigned c = grouping->below; c < grouping->map->column_count && below;
-         c++)
-        below = !reads[c];
-    return below;
+    for (unsigned c = grouping->below; c < count; c++)
+        if (reads[c])
+            return false;
+    return true;
 }
 
 static bool aggregates_are_of_parts(const struct grouping *grouping)
@@ -266,36 +268,15 @@ static struct node *make_select(const struct grouping *grouping,
                        group->column_count);
 }
 
-static bool move_aggregates(const struct grouping *grouping,
-                            struct vector *moved)
-{
-    const struct node *group = grouping->group;
-    bool done = true;
-
-    for (unsigned i = group->group.keys; i < group->column_count && done; i++) {
-        struct step_aggregate one =
-            VECTOR_ITEMS(&group->group.aggregates,
-                         struct step_aggregate)[i - group->group.keys];
-        aggregate_of_parts(&one, group->columns[i].type, &one.function);
-        one.column = (int)i;
-        one.filter = -1;
-        done = vector_append(moved, &one, 1);
-    }
-    return done || (error_no_memory(grouping->binder->error), false);
-}
-
 static struct node *make_second(struct grouping *grouping, struct node *first)
 {
     const struct node *group = grouping->group;
-    struct vector moved =
-        VECTOR_IN(grouping->binder->arena, struct step_aggregate);
     struct node *made = make_map(grouping, first);
 
     if (made != NULL)
         made = make_select(grouping, made);
-    if (made == NULL || !move_aggregates(grouping, &moved))
-        return NULL;
-    made = node_group(grouping->binder, made, group->group.keys, &moved);
+    if (made != NULL)
+        made = node_group_of_parts(grouping->binder, made, group);
     for (unsigned i = 0; made != NULL && i < made->column_count; i++) {
         assert(made->columns[i].type == group->columns[i].type);
         made->columns[i].name = group->columns[i].name;
