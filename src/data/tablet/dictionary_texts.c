@@ -11,6 +11,7 @@
 #include "base/hostile.h"
 #include "base/memory.h"
 #include "base/paged.h"
+#include "base/threads/parallel.h"
 #include "data/tablet/dictionary_inner.h"
 
 enum {
@@ -237,6 +238,24 @@ static void look_up(struct vdbq_text *texts, const struct dictionary *words,
     }
 }
 
+/* Rows that are looked up by shares. */
+struct looking {
+    struct vdbq_text *texts;
+    const struct dictionary *words;
+    const uint32_t *numbers;
+    uint64_t count;
+    unsigned shares;
+};
+
+static void look_up_share(void *context, unsigned share)
+{
+    const struct looking *looking = context;
+    uint64_t first = looking->count * share / looking->shares;
+    uint64_t end = looking->count * (share + 1) / looking->shares;
+    look_up(looking->texts + first, looking->words, looking->numbers + first,
+            end - first);
+}
+
 bool dictionary_texts_look_up(struct dictionary_texts *texts,
                               const struct dictionary *words,
                               const uint32_t *numbers, uint64_t count)
@@ -246,7 +265,9 @@ bool dictionary_texts_look_up(struct dictionary_texts *texts,
         return false;
     if (dictionary_in_file(words) && words->count > 0)
         return copy(texts, words, numbers, count);
-    look_up(texts->texts, words, numbers, count);
+    struct looking looking = { texts->texts, words, numbers, count,
+                               parallel_threads(PARALLEL_THREADS_MAX, count) };
+    parallel_run(looking.shares, look_up_share, &looking);
     return true;
 }
 
