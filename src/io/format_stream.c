@@ -2,7 +2,8 @@
 /*
  * Values as text, and the formats that stream: rows follow each other as they
  * come. Many rows are cut into parts, which the library's workers write each
- * into a buffer of its own; the caller writes these out in order.
+ * into a buffer of its own; while some parts are made, those before them are
+ * written out, in order.
  *
  * A buffer never grows: where a part's next row may not fit, that row and
  * those behind it are the caller's to write, and parts have fewer rows from
@@ -16,9 +17,10 @@
 #include <string.h>
 
 enum {
-    PART_ROWS = 1024, /* at first; a few ten us of work at least  */
-    PARTS = 16,       /* written at a time                        */
-    ESCAPE_MAX = 6,   /* bytes that one of a text becomes at most */
+    PART_ROWS = 1024,    /* at first; a few ten us of work at least  */
+    PARTS = 16,          /* made at a time ...                       */
+    BUFFERS = 2 * PARTS, /* ... while as many are written out     */
+    ESCAPE_MAX = 6,      /* bytes that one of a text becomes at most */
 };
 
 /* -------------------------------------------------------------- values -- */
@@ -144,9 +146,12 @@ struct format_part {
 struct round {
     const struct format_result *result;
     const struct vdbq_batch *batch;
-    uint64_t first; /* row of the first of them              */
-    uint64_t rows;  /* of each of them; the last may be shorter */
-    size_t room;    /* that a row needs beside its texts, at most */
+    struct format_part *parts; /* of these buffers                         */
+    unsigned count;            /* of them; 0: there is nothing to write    */
+    uint64_t first;            /* row of the first of them                 */
+    uint64_t rows;             /* of each of them; the last may be shorter */
+    size_t room;               /* that a row needs beside its texts, at most */
+    bool fits; /* once they are written out: all rows had room */
 };
 
 static bool is_text(const struct vdbq_vector *vector, uint64_t row)
@@ -192,11 +197,10 @@ static uint64_t part_end(const struct round *round, unsigned i)
     return end < round->batch->rows ? end : round->batch->rows;
 }
 
-/* On any thread: a part, as far as there is room. */
-static void write_part(void *context, unsigned i)
+/* A part, as far as there is room. */
+static void make_part(const struct round *round, unsigned i)
 {
-    const struct round *round = context;
-    struct format_part *part = &round->result->parts[i];
+    struct format_part *part = &round->parts[i];
     uint64_t row = round->first + i * round->rows;
     uint64_t end = part_end(round, i);
     part->out.length = 0;
@@ -208,26 +212,50 @@ static void write_part(void *context, unsigned i)
 /* Writes one out, and what had no room in it; false where there was such. */
 static bool take_part(const struct round *round, unsigned i)
 {
-    const struct format_part *part = &round->result->parts[i];
+    const struct format_part *part = &round->parts[i];
     uint64_t end = part_end(round, i);
-    out_bytes(round->result->out, part->out.bytes, part->out.length);
+    out_through(round->result->out, part->out.bytes, part->out.length);
     stream_rows(round->result, round->batch, part->end, end);
     return part->end == end;
 }
 
-/* Writes the rows of a round; returns the row behind the last. */
-static uint64_t run_round(struct format_result *result, struct round *round)
+/* Writes all parts of a round out. */
+static void take_round(struct round *round)
 {
-    uint64_t left = round->batch->rows - round->first;
-    uint64_t wanted = (left + round->rows - 1) / round->rows;
-    unsigned count = wanted < PARTS ? (unsigned)wanted : PARTS;
-    bool fits = true;
-    vdbq_run_loop(count, write_part, round);
-    for (unsigned i = 0; i < count && !result->out->error; i++)
-        fits = take_part(round, i) && fits;
-    if (!fits && result->part_rows > 1)
+    round->fits = true;
+    for (unsigned i = 0; i < round->count && !round->result->out->error; i++)
+        round->fits = take_part(round, i) && round->fits;
+}
+
+/* A round that is made, and the one before it, which is written out meanwhile. */
+struct two_rounds {
+    struct round *before, *next;
+};
+
+/* On any thread. */
+static void work_on(void *context, unsigned i)
+{
+    const struct two_rounds *both = context;
+    if (i == 0)
+        take_round(both->before);
+    else
+        make_part(both->next, i - 1);
+}
+
+/* Makes the round behind another one, from row `first` on, while that is written
+ * out. */
+static void run_round(struct format_result *result, struct round *before,
+                      struct round *next, uint64_t first)
+{
+    uint64_t left = next->batch->rows - first;
+    next->first = first;
+    next->rows = result->part_rows;
+    uint64_t wanted = (left + next->rows - 1) / next->rows;
+    next->count = wanted < PARTS ? (unsigned)wanted : PARTS;
+    vdbq_run_loop(next->count + 1, work_on,
+                  &(struct two_rounds){ before, next });
+    if (!before->fits && result->part_rows > 1)
         result->part_rows /= 2;
-    return part_end(round, count - 1);
 }
 
 /* The parts' buffers, from the first time on that there are many rows. */
@@ -235,9 +263,9 @@ static bool open_parts(struct format_result *result)
 {
     if (result->parts)
         return true;
-    result->parts = calloc(PARTS, sizeof *result->parts);
+    result->parts = calloc(BUFFERS, sizeof *result->parts);
     bool opened = result->parts != NULL;
-    for (unsigned i = 0; i < PARTS && opened; i++)
+    for (unsigned i = 0; i < BUFFERS && opened; i++)
         opened = out_open(&result->parts[i].out, -1);
     if (!opened)
         format_stream_close(result);
@@ -247,27 +275,41 @@ static bool open_parts(struct format_result *result)
 
 void format_stream_close(struct format_result *result)
 {
-    for (unsigned i = 0; result->parts && i < PARTS; i++)
+    for (unsigned i = 0; result->parts && i < BUFFERS; i++)
         out_close(&result->parts[i].out);
     free(result->parts);
     result->parts = NULL;
 }
 
+/* Makes all rows of a batch, round by round. */
+static void stream_parts(struct format_result *result,
+                         const struct vdbq_batch *batch)
+{
+    struct round rounds[2];
+    uint64_t first = 0;
+    for (unsigned i = 0; i < 2; i++)
+        rounds[i] = (struct round){ .result = result,
+                                    .batch = batch,
+                                    .parts = result->parts + i * PARTS,
+                                    .room = row_room(result),
+                                    .fits = true };
+    unsigned last = 0;
+    while (first < batch->rows && !result->out->error) {
+        run_round(result, &rounds[last], &rounds[!last], first);
+        last = !last;
+        first = part_end(&rounds[last], rounds[last].count - 1);
+    }
+    take_round(&rounds[last]);
+}
+
 void format_stream_batch(struct format_result *result,
                          const struct vdbq_batch *batch)
 {
-    struct round round = { .result = result,
-                           .batch = batch,
-                           .room = row_room(result) };
-    if (batch->rows <= PART_ROWS) {
+    if (batch->rows <= PART_ROWS)
         stream_rows(result, batch, 0, batch->rows);
-    } else if (!open_parts(result)) {
+    else if (!open_parts(result))
         result->failed = true;
-    } else {
-        while (round.first < batch->rows && !result->out->error) {
-            round.rows = result->part_rows;
-            round.first = run_round(result, &round);
-        }
-    }
+    else
+        stream_parts(result, batch);
     result->rows += batch->rows;
 }

@@ -112,6 +112,16 @@ void out_long(struct out *out, const char *bytes, size_t length)
     }
 }
 
+void out_through(struct out *out, const char *bytes, size_t length)
+{
+    if (out->fd < 0 || length < OUT_ROOM_MAX) {
+        out_bytes(out, bytes, length);
+        return;
+    }
+    out_flush(out);
+    write_all(out, bytes, length);
+}
+
 void out_text(struct out *out, const char *text)
 {
     out_bytes(out, text, strlen(text));

@@ -42,6 +42,8 @@ bool out_flush(struct out *out);
 char *out_more(struct out *out, size_t size);
 /* Writes bytes that may be longer than the buffer has room for. */
 void out_long(struct out *out, const char *bytes, size_t length);
+/* The same of many bytes, which go to the descriptor from where they lie. */
+void out_through(struct out *out, const char *bytes, size_t length);
 void out_text(struct out *out, const char *text);
 void out_repeat(struct out *out, const char *text, size_t times);
 void out_print(struct out *out, const char *format, ...)
