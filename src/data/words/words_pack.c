@@ -12,12 +12,14 @@
 
 #include "base/hostile.h"
 #include "base/memory.h"
+#include "base/threads/parallel.h"
 #include "data/words/unit_unpack.h"
 
 enum {
-    LEVEL = 1,                       /* of Zstandard: 3 takes as much again, and
+    LEVEL = 1, /* of Zstandard: 3 takes as much again, and
                                       saves a tenth                        */
-    PACKED_LEAST = HOSTILE(64, 4096) /* bytes of words that are worth it */
+    PACKED_LEAST = HOSTILE(64, 4096), /* bytes of words that are worth it */
+    SHARE_WORDS = HOSTILE(8, 1 << 16) /* of each share but the last */
 };
 
 /* The words as memory has them. */
@@ -121,139 +123,170 @@ static void join_runs(struct unit *unit)
     memmove(unit->shared + rest, unit->room + 2 * unit->room_size, bytes);
 }
 
-/* Units as they are made. */
-struct packing {
-    const struct plain *plain;
-    ZSTD_CCtx *context;
-    struct words_unit *units; /* described so far */
+/* Neighbouring words, which one thread packs. */
+struct share {
+    uint32_t first, end;      /* words                        */
+    struct words_unit *units; /* described so far, ...        */
     uint32_t unit_count;
-    uint8_t *to; /* where the next one goes ... */
-    size_t left; /* ... with so much room */
-    uint64_t packed;
+    uint8_t *bytes;      /* ... one behind the other     */
+    size_t room, packed; /* bytes there is room for, and that are there */
+    bool done;
+};
+
+/* Words on their way. Which share has which does not depend on threads, so that the
+ * bytes do not. */
+struct packing {
+    struct plain plain;
+    struct share *shares;
+    uint32_t share_count;
 };
 
 /* Compresses a unit behind the others; false: there is no room. */
-static bool end_unit(struct packing *packing, struct unit *unit)
+static bool end_unit(const struct plain *plain, struct share *share,
+                     ZSTD_CCtx *context, struct unit *unit)
 {
     uint32_t raw = raw_of(unit);
     size_t size;
 
     join_runs(unit);
-    size = ZSTD_compressCCtx(packing->context, packing->to, packing->left,
-                             unit->room, raw, LEVEL);
+    size =
+        ZSTD_compressCCtx(context, share->bytes + share->packed,
+                          share->room - share->packed, unit->room, raw, LEVEL);
     if (ZSTD_isError(size))
         return false;
-    packing->units[packing->unit_count++] = (struct words_unit){
-        .words = unit->words,
-        .bytes = packing->plain->ends[unit->first + unit->words - 1]
-                 - start_of(packing->plain, unit->first),
-        .raw = raw,
-        .packed = (uint32_t)size
-    };
-    packing->to += size;
-    packing->left -= size;
-    packing->packed += size;
+    share->units[share->unit_count++] =
+        (struct words_unit){ .words = unit->words,
+                             .bytes = plain->ends[unit->first + unit->words - 1]
+                                      - start_of(plain, unit->first),
+                             .raw = raw,
+                             .packed = (uint32_t)size };
+    share->packed += size;
     return true;
 }
 
 /* Bytes of the longest word. */
-static uint32_t longest(const struct plain *plain, uint32_t count)
+static uint32_t longest(const struct plain *plain, const struct share *share)
 {
     uint32_t most = 0;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = share->first; i < share->end; i++)
         if (plain->ends[i] - start_of(plain, i) > most)
             most = plain->ends[i] - start_of(plain, i);
     return most;
 }
 
-/* Packs all units; false: they take more room than there is, or there is no
- * memory. */
-static bool pack_units(struct packing *packing, uint32_t count)
+/* Packs all units; false: there is no room. */
+static bool pack_units(const struct plain *plain, struct share *share,
+                       ZSTD_CCtx *context, struct unit *unit)
 {
-    struct unit unit = { .room_size =
-                             UNIT_RAW + UNIT_NUMBER_MAX
-                             + (size_t)longest(packing->plain, count) };
-    bool fits;
+    bool fits = true;
+
+    begin_unit(unit, share->first);
+    for (uint32_t i = share->first; i < share->end && fits; i++)
+        if (!add_word(unit, plain, i)) {
+            fits = end_unit(plain, share, context, unit);
+            begin_unit(unit, i--);
+        }
+    return fits && end_unit(plain, share, context, unit);
+}
+
+/* Room for a share's units: each but the last is nearly full, and none becomes much
+ * larger. */
+static bool make_room(const struct plain *plain, struct share *share)
+{
+    uint64_t words = share->end - share->first;
+    uint64_t raw = plain->ends[share->end - 1] - start_of(plain, share->first)
+                   + 2 * UNIT_NUMBER_MAX * words;
+    uint64_t units = 2 * raw / UNIT_RAW + 2;
+
+    share->room = (size_t)(raw + units * ZSTD_compressBound(0) + raw / 256);
+    share->bytes = memory_resize(NULL, share->room);
+    share->units = memory_zeroed((size_t)units, sizeof *share->units);
+    return share->bytes != NULL && share->units != NULL;
+}
+
+static void pack_share(void *context, unsigned i)
+{
+    const struct packing *packing = context;
+    struct share *share = &packing->shares[i];
+    const struct plain *plain = &packing->plain;
+    struct unit unit = { .room_size = UNIT_RAW + UNIT_NUMBER_MAX
+                                      + (size_t)longest(plain, share) };
+    ZSTD_CCtx *compressor = ZSTD_createCCtx();
 
     unit.room = memory_resize(NULL, 3 * unit.room_size);
-    fits = unit.room != NULL;
-    begin_unit(&unit, 0);
-    for (uint32_t i = 0; i < count && fits; i++)
-        if (!add_word(&unit, packing->plain, i)) {
-            fits = end_unit(packing, &unit);
-            begin_unit(&unit, i--);
-        }
-    fits = fits && end_unit(packing, &unit);
+    share->done = make_room(plain, share) && unit.room != NULL
+                  && compressor != NULL
+                  && pack_units(plain, share, compressor, &unit);
     memory_release(unit.room);
-    return fits;
+    ZSTD_freeCCtx(compressor);
 }
 
-/* Most units that words make: each but the last is nearly full. */
-static uint32_t units_most(const struct tablet_words *words)
+/* Writes a description and all units behind it, if they save enough; the bytes. */
+static uint64_t put_shares(const struct tablet_words *words,
+                           const struct packing *packing, uint8_t *to)
 {
-    uint64_t raw =
-        (uint64_t)words->bytes + 2 * (uint64_t)UNIT_NUMBER_MAX * words->count;
+    struct packed_words head = { .count = words->count, .bytes = words->bytes };
+    uint64_t packed = 0, used, size;
+    struct words_unit *units = (struct words_unit *)(void *)(to + sizeof head);
 
-    return (uint32_t)(2 * raw / UNIT_RAW + 2);
-}
-
-/* Puts the description in front of the units that lie behind `head_room`. */
-static uint64_t put_head(const struct tablet_words *words,
-                         const struct packing *packing, const uint8_t *frames,
-                         uint8_t *to)
-{
-    size_t units = packing->unit_count * sizeof *packing->units;
-    uint64_t used = sizeof(struct packed_words) + units + packing->packed;
-    uint64_t size = PACKED_WORDS_SIZE(packing->unit_count, packing->packed);
-
-    memmove(to + sizeof(struct packed_words) + units, frames,
-            (size_t)packing->packed);
-    *(struct packed_words *)(void *)to =
-        (struct packed_words){ .count = words->count,
-                               .bytes = words->bytes,
-                               .units = packing->unit_count,
-                               .packed = (uint32_t)packing->packed };
-    memcpy(to + sizeof(struct packed_words), packing->units, units);
+    for (uint32_t i = 0; i < packing->share_count; i++) {
+        head.units += packing->shares[i].unit_count;
+        packed += packing->shares[i].packed;
+    }
+    size = PACKED_WORDS_SIZE(head.units, packed);
+    if (size >= words_size(words) / 8 * 7
+        || size * UNIT_RATIO_MAX < words_size(words))
+        return 0;
+    head.packed = (uint32_t)packed;
+    *(struct packed_words *)(void *)to = head;
+    used = sizeof head + head.units * sizeof *units;
+    for (uint32_t i = 0; i < packing->share_count; i++) {
+        const struct share *share = &packing->shares[i];
+        memcpy(units, share->units, share->unit_count * sizeof *units);
+        memcpy(to + used, share->bytes, share->packed);
+        units += share->unit_count;
+        used += share->packed;
+    }
     memset(to + used, 0, (size_t)(size - used));
     return size;
 }
 
-/* Packs words for which there is a context and room for the units. */
-static uint64_t pack(const struct tablet_words *words, ZSTD_CCtx *context,
-                     struct words_unit *units, uint8_t *to)
+/* Packs words, all shares; the bytes, or 0. */
+static uint64_t pack(const struct tablet_words *words,
+                     const struct packing *packing, uint8_t *to)
 {
-    const struct plain plain = plain_of(words);
-    uint64_t most = words_size(words) / 8 * 7;
-    size_t head = sizeof(struct packed_words)
-                  + units_most(words) * sizeof(struct words_unit);
-    struct packing packing = { .plain = &plain,
-                               .context = context,
-                               .units = units,
-                               .to = to + head,
-                               .left =
-                                   most > head ? (size_t)(most - head) : 0 };
-    uint64_t size;
+    bool done = true;
 
-    if (packing.left == 0 || !pack_units(&packing, words->count))
-        return 0;
-    size = put_head(words, &packing, to + head, to);
-    return size >= most || size * UNIT_RATIO_MAX < words_size(words) ? 0 : size;
+    for (uint32_t i = 0; i < packing->share_count; i++) {
+        uint32_t first = i * SHARE_WORDS, left = words->count - first;
+        packing->shares[i].first = first;
+        packing->shares[i].end =
+            first + (left < SHARE_WORDS ? left : SHARE_WORDS);
+    }
+    parallel_run(packing->share_count, pack_share, (void *)packing);
+    for (uint32_t i = 0; i < packing->share_count; i++)
+        done = done && packing->shares[i].done;
+    return done ? put_shares(words, packing, to) : 0;
 }
 
 uint64_t words_pack(const struct tablet_words *words, void *to)
 {
-    struct words_unit *units;
-    ZSTD_CCtx *context;
+    struct packing packing = { .plain = plain_of(words),
+                               .share_count = (words->count + SHARE_WORDS - 1)
+                                              / SHARE_WORDS };
     uint64_t size = 0;
 
     if (words->bytes < PACKED_LEAST)
         return 0;
-    units = memory_zeroed(units_most(words), sizeof *units);
-    context = ZSTD_createCCtx();
-    if (units != NULL && context != NULL)
-        size = pack(words, context, units, to);
-    ZSTD_freeCCtx(context);
-    memory_release(units);
+    packing.shares = memory_zeroed(packing.share_count, sizeof *packing.shares);
+    if (packing.shares != NULL)
+        size = pack(words, &packing, to);
+    for (uint32_t i = 0; packing.shares != NULL && i < packing.share_count;
+         i++) {
+        memory_release(packing.shares[i].bytes);
+        memory_release(packing.shares[i].units);
+    }
+    memory_release(packing.shares);
     return size;
 }
