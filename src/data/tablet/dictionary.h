@@ -69,6 +69,10 @@ uint32_t *dictionary_translate(const struct dictionary *from,
 struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
                                    uint32_t *numbers);
 
+/* The same of many texts, by several threads; `numbers` is not NULL. */
+struct dictionary *dictionary_make_shared(const struct vdbq_text *texts,
+                                          size_t count, uint32_t *numbers);
+
 /* Words that are the texts as they come: the number of each is its place. A text
  * whose bytes are NULL is "". NULL: also more than 4 GiB. */
 struct dictionary *dictionary_list(const struct vdbq_text *texts,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting the words of an unordered dictionary in order: each thread sorts
- * neighbouring ones, and then these are joined.
+ * Putting many texts in order, or the words of an unordered dictionary: each thread
+ * sorts neighbouring ones, and then these are joined.
  */
 #include <assert.h>
 
@@ -18,24 +18,41 @@ enum {
     /* of a share, at least, where words are many, and what each takes while its
      * share is worked on */
     SHARE_WORDS = HOSTILE(4, 1 << 12),
-    WORD_BYTES = 64
+    WORD_BYTES = 64,
+    MAKE_ROWS =
+        HOSTILE(8, 1 << 17) /* texts that a thread makes words of, at least:
+                                       to join what threads made is work, too */
 };
 
-/* Neighbouring words, which one thread sorts. */
+/* Neighbouring words, or texts, which one thread sorts. */
 struct slice {
     uint32_t first, count;
     uint32_t *places;          /* of the words in order, from `first` on;
-                                  where words repeat, each one's in `sorted` */
+                                  where they repeat, each one's in `sorted` */
     uint32_t *numbers;         /* of these, once all are joined; paged     */
     struct dictionary *sorted; /* NULL: no memory                          */
 };
 
 struct ordering {
-    const struct dictionary *words;
+    const struct dictionary *words; /* or ...         */
+    const struct vdbq_text *texts;  /* ... these      */
     struct slice slices[PARALLEL_THREADS_MAX];
     unsigned count;
-    uint32_t *numbers; /* of each word, when all is done */
+    uint32_t *numbers; /* of each, when all is done */
 };
+
+/* Cuts so many words or texts into slices. */
+static void cut(struct ordering *ordering, uint64_t count, unsigned slices)
+{
+    assert(slices > 0 && slices <= PARALLEL_THREADS_MAX);
+    ordering->count = slices;
+    for (unsigned i = 0; i < slices; i++) {
+        uint64_t first = count * i / slices, end = count * (i + 1) / slices;
+        ordering->slices[i] =
+            (struct slice){ .first = (uint32_t)first,
+                            .count = (uint32_t)(end - first) };
+    }
+}
 
 /* Writes the words of a slice in order. */
 static void write_slice(struct slice *slice, const struct vdbq_text *texts)
@@ -74,6 +91,30 @@ static void sort_slice(void *context, unsigned number)
     paged_release(texts);
 }
 
+/* Makes words of a slice of texts; its places lie where the numbers will. */
+static void make_slice(void *context, unsigned number)
+{
+    struct ordering *ordering = context;
+    struct slice *slice = &ordering->slices[number];
+    size_t count = slice->count;
+    slice->numbers = paged_alloc((count + 1) * sizeof *slice->numbers);
+    slice->places = ordering->numbers + slice->first;
+    if (slice->numbers != NULL)
+        slice->sorted = dictionary_make(ordering->texts + slice->first, count,
+                                        slice->places);
+}
+
+/* The numbers of a slice's texts, in place. */
+static void number_slice(void *context, unsigned number)
+{
+    const struct ordering *ordering = context;
+    const struct slice *slice = &ordering->slices[number];
+    const struct vdbq_text *texts = ordering->texts + slice->first;
+    for (uint32_t i = 0; i < slice->count && !stop_at(i); i++)
+        slice->places[i] =
+            texts[i].bytes != NULL ? slice->numbers[slice->places[i]] : 0;
+}
+
 /* The numbers of a slice's words. */
 static void follow_slice(void *context, unsigned number)
 {
@@ -105,7 +146,9 @@ static struct dictionary *join_slices(struct ordering *ordering,
     struct dictionary *all =
         dictionary_join(parts, ordering->count, numbers, threads);
     if (all != NULL)
-        parallel_run(ordering->count, follow_slice, ordering);
+        parallel_run(ordering->count,
+                     ordering->texts != NULL ? number_slice : follow_slice,
+                     ordering);
     return all;
 }
 
@@ -118,26 +161,44 @@ unsigned dictionary_shares(unsigned threads, uint32_t words)
                                          : PARALLEL_THREADS_MAX;
 }
 
+/* Frees what slices have, but for their places. */
+static void finish_slices(struct ordering *ordering)
+{
+    for (unsigned i = 0; i < ordering->count; i++) {
+        dictionary_release(ordering->slices[i].sorted);
+        paged_release(ordering->slices[i].numbers);
+    }
+}
+
 struct dictionary *dictionary_sorted(struct dictionary *dictionary,
                                      uint32_t *numbers, unsigned threads)
 {
     struct ordering ordering = { .words = dictionary, .numbers = numbers };
     uint64_t count = dictionary->count;
-    ordering.count = dictionary_shares(
-        parallel_threads(threads, count * SORT_ROWS), dictionary->count);
-    assert(ordering.count > 0 && ordering.count <= PARALLEL_THREADS_MAX);
-    for (unsigned i = 0; i < ordering.count; i++) {
-        uint64_t first = count * i / ordering.count;
-        uint64_t end = count * (i + 1) / ordering.count;
-        ordering.slices[i] = (struct slice){ .first = (uint32_t)first,
-                                             .count = (uint32_t)(end - first) };
-    }
+    cut(&ordering, count,
+        dictionary_shares(parallel_threads(threads, count * SORT_ROWS),
+                          dictionary->count));
     parallel_run(ordering.count, sort_slice, &ordering);
     struct dictionary *sorted = join_slices(&ordering, threads);
-    for (unsigned i = 0; i < ordering.count; i++) {
-        dictionary_release(ordering.slices[i].sorted);
+    for (unsigned i = 0; i < ordering.count; i++)
         paged_release(ordering.slices[i].places);
-        paged_release(ordering.slices[i].numbers);
-    }
+    finish_slices(&ordering);
     return dictionary_unless_stopped(sorted);
+}
+
+struct dictionary *dictionary_make_shared(const struct vdbq_text *texts,
+                                          size_t count, uint32_t *numbers)
+{
+    struct ordering ordering = { .texts = texts, .numbers = numbers };
+    unsigned threads = count < MAKE_ROWS * 2 ? 1 : parallel_workers() + 1;
+    uint64_t slices = count / MAKE_ROWS;
+    if (threads == 1 || count > UINT32_MAX)
+        return dictionary_make(texts, count, numbers);
+    if (threads > PARALLEL_THREADS_MAX)
+        threads = PARALLEL_THREADS_MAX;
+    cut(&ordering, count, slices < threads ? (unsigned)slices : threads);
+    parallel_run(ordering.count, make_slice, &ordering);
+    struct dictionary *made = join_slices(&ordering, threads);
+    finish_slices(&ordering);
+    return dictionary_unless_stopped(made);
 }
