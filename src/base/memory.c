@@ -142,7 +142,7 @@ void memory_trim(void)
 #endif
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_room(struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->head;
     char *memory;
@@ -156,7 +156,14 @@ void *arena_alloc(struct arena *arena, size_t size)
         return NULL;
     memory = (char *)block + HEAD_SIZE + block->used;
     block->used += size;
-    return memset(memory, 0, size);
+    return memory;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    void *memory = arena_room(arena, size);
+
+    return memory != NULL ? memset(memory, 0, size) : NULL;
 }
 
 void *arena_alloc_paged(struct arena *arena, size_t size)

@@ -51,6 +51,8 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t size);
 /* The same of large arrays, which may lie in a temporary file (paged.h). */
 void *arena_alloc_paged(struct arena *arena, size_t size);
+/* As arena_alloc(), but the memory may hold anything. */
+void *arena_room(struct arena *arena, size_t size);
 /* A copy of `length` bytes, ended by a NUL. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 void arena_finish(struct arena *arena);

@@ -286,6 +286,15 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
         work(context, 0);
 }
 
+void parallel_run_rows(unsigned count, uint64_t rows,
+                       void (*work)(void *context, unsigned i), void *context)
+{
+    if (rows >= ROWS_MIN)
+        parallel_run(count, work, context);
+    for (unsigned i = 0; rows < ROWS_MIN && i < count; i++)
+        work(context, i);
+}
+
 /* Bytes that are copied by several threads, a part each. */
 struct copying {
     char *to;

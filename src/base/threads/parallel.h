@@ -18,6 +18,11 @@ enum { PARALLEL_THREADS_MAX = 64 };
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context);
 
+/* The same one after the other where each is about few rows: to share these out does
+ * not pay. */
+void parallel_run_rows(unsigned count, uint64_t rows,
+                       void (*work)(void *context, unsigned i), void *context);
+
 /* How many threads there are beside the caller's for the calls of a loop; starts
  * them where nobody has. */
 unsigned parallel_workers(void);

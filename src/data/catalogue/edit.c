@@ -130,6 +130,11 @@ const struct edit_column *edit_column(const struct edit *edit, unsigned column)
     return NULL;
 }
 
+bool edit_changes(const struct edit *edit, unsigned column)
+{
+    return edit->gone_count > 0 || edit_column(edit, column) != NULL;
+}
+
 bool edit_find(const struct edit_column *column, uint32_t place, uint32_t *at)
 {
     *at = count_below(column->places, column->count, place);

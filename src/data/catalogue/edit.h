@@ -104,6 +104,8 @@ uint32_t edit_pass(const uint32_t *places, uint32_t count, uint32_t from,
                    uint32_t place);
 /* The new values of a column; NULL: it has none. */
 const struct edit_column *edit_column(const struct edit *edit, unsigned column);
+/* Whether the values of a column's rows are others than the base has. */
+bool edit_changes(const struct edit *edit, unsigned column);
 /* Which of the new values is that of a place; false: it has none. */
 bool edit_find(const struct edit_column *column, uint32_t place, uint32_t *at);
 /* Whether one of some columns has a new value anywhere, or at a place. */

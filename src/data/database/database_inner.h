@@ -93,6 +93,13 @@ enum vdbq_status snapshot_take(struct database *database,
                                struct catalogue *catalogue,
                                struct snapshot *snapshot, struct error *error);
 
+/* tablet_load() of one without an edit. Where the file has it with packed words, that
+ * block goes to `*packed`, the caller's, too; NULL: nobody wants it. */
+enum vdbq_status tablet_load_stored(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    struct block *block, struct block *packed,
+                                    struct error *error);
 /* What tablet_load() checks: that a checksum is a tablet's; that a block with its
  * bytes from the file has it, of which `*size` are the tablet; that those in the
  * file have; and that the catalogue says the same of a column as the tablet. */

@@ -216,13 +216,6 @@ static void close_gaps(const struct edit *edit, uint8_t *items, size_t width)
     }
 }
 
-/* Whether a column of the tablet has to be made anew. */
-static bool is_changed(const struct editing *editing, unsigned column)
-{
-    return editing->edit->gone_count > 0
-           || edit_column(editing->edit, column) != NULL;
-}
-
 /* The values of a column as they are from now on. */
 static bool make_values(struct editing *editing, unsigned column)
 {
@@ -294,7 +287,7 @@ static void describe(const struct editing *editing, unsigned column)
                                       .width = from->width,
                                       .encoding = ENCODING_CONSTANT,
                                       .null_count = editing->rows };
-    } else if (is_changed(editing, column)) {
+    } else if (edit_changes(editing->edit, column)) {
         describe_made(editing, column);
     } else {
         *to = *from;
@@ -311,7 +304,7 @@ static void write_column(const struct editing *editing, unsigned column,
     const struct tablet_column *to = &editing->heads[column];
     struct vdbq_vector vector = vector_of(editing, column);
 
-    if (is_changed(editing, column)) {
+    if (edit_changes(editing->edit, column)) {
         tablet_build_column(&vector, editing->rows, to, block);
         return;
     }
@@ -341,7 +334,7 @@ static bool add_column(struct editing *editing, unsigned column, uint64_t *at,
 
     if (wanted && is_text(editing, column))
         edited->words = words_of(editing, column);
-    if (wanted && is_changed(editing, column))
+    if (wanted && edit_changes(editing->edit, column))
         done = make_values(editing, column) && !stop_asked();
     if (done) {
         describe(editing, column);
@@ -476,7 +469,7 @@ struct edited_room tablet_edited_room(const struct edited_column *what)
 {
     const struct edit *edit = what->edit;
     uint64_t values = encoding_size(what->stored, edit->rows);
-    bool made = edit_column(edit, what->column) != NULL || edit->gone_count > 0;
+    bool made = edit_changes(edit, what->column);
     struct edited_room room = { 0 };
 
     if (made) {

@@ -7,9 +7,11 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/tablet/block.h"
@@ -40,26 +42,35 @@ void rows_finish(struct rows *rows)
     for (unsigned i = 0; rows->columns != NULL && i < rows->column_count; i++) {
         memory_release(rows->columns[i].values);
         memory_release(rows->columns[i].nulls);
+        arena_finish(&rows->columns[i].texts);
     }
     memory_release(rows->columns);
-    arena_finish(&rows->texts);
     *rows = (struct rows){ 0 };
 }
 
 void rows_clear(struct rows *rows)
 {
     rows->count = 0;
-    rows->text_bytes = 0;
-    arena_finish(&rows->texts);
     for (unsigned i = 0; i < rows->column_count; i++) {
         memory_release(rows->columns[i].nulls);
         rows->columns[i].nulls = NULL;
+        rows->columns[i].text_bytes = 0;
+        arena_finish(&rows->columns[i].texts);
     }
+}
+
+uint64_t rows_text_bytes(const struct rows *rows)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < rows->column_count; i++)
+        bytes += rows->columns[i].text_bytes;
+    return bytes;
 }
 
 uint64_t rows_bytes(const struct rows *rows)
 {
-    uint64_t bytes = rows->text_bytes;
+    uint64_t bytes = rows_text_bytes(rows);
 
     for (unsigned i = 0; i < rows->column_count; i++)
         bytes += (uint64_t)rows->capacity * type_bytes(rows->columns[i].type);
@@ -109,30 +120,51 @@ void rows_take_back(struct rows *rows, uint32_t count)
     forget_nulls(rows, count);
 }
 
-/* Adds rows, for which there is room; what is left of those that it could not add
- * is behind the last. */
-static bool add_values(struct rows *rows, const struct vdbq_vector *vectors,
-                       uint64_t first, uint32_t count)
+/* Rows that are added behind the last, for which there is room. */
+struct adding {
+    struct rows *rows;
+    const struct vdbq_vector *vectors;
+    const void *block; /* or this tablet, from its first row on */
+    uint64_t first;
+    uint32_t count;
+    atomic_bool failed; /* of some column */
+};
+
+/* Adds the values of a column. */
+static void add_column(void *context, unsigned i)
 {
-    for (unsigned i = 0; i < rows->column_count; i++) {
-        size_t width = type_bytes(rows->columns[i].type);
-        const char *from = vectors[i].values;
-        char *to = rows->columns[i].values;
-        memcpy(to + rows->count * width, from + first * width, count * width);
-        if (!add_nulls(rows, i, &vectors[i], first, count)
-            || (vectors[i].type == VDBQ_TEXT && !own_texts(rows, i, count)))
-            return false;
-    }
-    return true;
+    struct adding *adding = context;
+    struct rows_column *column = &adding->rows->columns[i];
+    const struct vdbq_vector *vector = &adding->vectors[i];
+    size_t width = type_bytes(column->type);
+    char *to = (char *)column->values + adding->rows->count * width;
+    uint32_t count = adding->count;
+
+    memcpy(to, (const char *)vector->values + adding->first * width,
+           count * width);
+    if (!add_nulls(adding->rows, i, vector, adding->first, count)
+        || (vector->type == VDBQ_TEXT && !own_texts(adding->rows, i, count)))
+        atomic_store(&adding->failed, true);
+}
+
+/* Adds all columns; what is left of rows that it could not add is behind the last. */
+static bool add_columns(struct adding *adding,
+                        void (*add)(void *context, unsigned column))
+{
+    parallel_run_rows(adding->rows->column_count, adding->count, add, adding);
+    return !atomic_load(&adding->failed);
 }
 
 bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
               uint64_t first, uint32_t count)
 {
     assert(count <= UINT32_MAX - rows->count);
+    struct adding adding = {
+        .rows = rows, .vectors = vectors, .first = first, .count = count
+    };
     if (!rows_reserve(rows, rows->count + count))
         return false;
-    if (!add_values(rows, vectors, first, count)) {
+    if (!add_columns(&adding, add_column)) {
         forget_nulls(rows, count);
         return false;
     }
@@ -157,12 +189,12 @@ static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
 {
     assert(rows->columns[column].type == VDBQ_TEXT
            && rows->count + count <= rows->capacity);
-    const struct rows_column *place = &rows->columns[column];
+    struct rows_column *place = &rows->columns[column];
     struct vdbq_text *texts = (struct vdbq_text *)place->values + rows->count;
     const uint8_t *nulls =
         place->nulls != NULL ? place->nulls + rows->count : NULL;
     size_t size = texts_size(texts, nulls, count);
-    char *to = arena_alloc(&rows->texts, size);
+    char *to = arena_room(&place->texts, size);
 
     if (to == NULL)
         return false;
@@ -176,7 +208,7 @@ static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
         texts[i].bytes = to;
         to += texts[i].length;
     }
-    rows->text_bytes += size;
+    place->text_bytes += size;
     return true;
 }
 
@@ -186,8 +218,8 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
 {
     assert(rows->columns[column].type == VDBQ_TEXT
            && rows->count + count <= rows->capacity);
-    struct vdbq_text *texts =
-        (struct vdbq_text *)rows->columns[column].values + rows->count;
+    struct rows_column *place = &rows->columns[column];
+    struct vdbq_text *texts = (struct vdbq_text *)place->values + rows->count;
     struct dictionary *dictionary = dictionary_of_tablet(block, column);
     int32_t *codes = memory_zeroed(count, sizeof *codes);
     bool room = dictionary != NULL && codes != NULL;
@@ -200,8 +232,8 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
             continue;
         texts[i] = dictionary_text(dictionary, (uint32_t)codes[i]);
         texts[i].bytes =
-            arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
-        rows->text_bytes += texts[i].length;
+            arena_copy(&place->texts, texts[i].bytes, texts[i].length);
+        place->text_bytes += texts[i].length;
         room = texts[i].bytes != NULL;
     }
     memory_release(codes);
@@ -209,26 +241,36 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
     return room && !stop_asked();
 }
 
+/* Adds a tablet's values of a column. */
+static void add_tablet_column(void *context, unsigned i)
+{
+    struct adding *adding = context;
+    struct rows *rows = adding->rows;
+    struct rows_column *column = &rows->columns[i];
+    char *to = (char *)column->values + rows->count * type_bytes(column->type);
+    bool nulls = tablet_column(adding->block, i)->null_count > 0, room = true;
+
+    if (column->type != VDBQ_TEXT)
+        tablet_values(adding->block, i, to);
+    else
+        room = add_tablet_texts(rows, adding->block, i, adding->count);
+    for (uint32_t k = 0; nulls && room && k < adding->count; k++)
+        if (tablet_null(adding->block, i, k))
+            room = mark_null(rows, i, rows->count + k);
+    if (!room)
+        atomic_store(&adding->failed, true);
+}
+
 bool rows_add_tablet(struct rows *rows, const void *block)
 {
     const struct tablet *head = block;
     uint32_t count = (uint32_t)head->rows;
+    struct adding adding = { .rows = rows, .block = block, .count = count };
 
     if (!rows_reserve(rows, rows->count + count))
         return false;
-    for (unsigned i = 0; i < rows->column_count; i++) {
-        size_t width = type_bytes(rows->columns[i].type);
-        bool nulls = tablet_column(block, i)->null_count > 0;
-        char *values = rows->columns[i].values;
-        if (rows->columns[i].type != VDBQ_TEXT)
-            tablet_values(block, i, values + rows->count * width);
-        else if (!add_tablet_texts(rows, block, i, count))
-            return false;
-        for (uint32_t k = 0; nulls && k < count; k++)
-            if (tablet_null(block, i, k)
-                && !mark_null(rows, i, rows->count + k))
-                return false;
-    }
+    if (!add_columns(&adding, add_tablet_column))
+        return false;
     rows->count += count;
     return true;
 }

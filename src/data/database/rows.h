@@ -12,6 +12,8 @@ struct rows_column {
     void *values;        /* those that are NULL may hold anything; texts that
                        are have no bytes (NULL), the others are in `texts` */
     uint8_t *nulls;      /* one byte a row; NULL until there is a NULL */
+    struct arena texts;  /* the bytes of texts     */
+    uint64_t text_bytes; /* how many there are     */
 };
 
 struct rows {
@@ -19,8 +21,6 @@ struct rows {
     uint32_t count;              /* rows that are there */
     uint32_t capacity;           /* rows there is room for */
     struct rows_column *columns; /* owned */
-    struct arena texts;          /* the bytes of texts     */
-    uint64_t text_bytes;         /* how many there are     */
 };
 
 /* False: no memory. */
@@ -30,8 +30,9 @@ void rows_finish(struct rows *rows); /* accepts a zeroed one */
 /* Forgets the rows but keeps their room. */
 void rows_clear(struct rows *rows);
 
-/* How many bytes they take. */
+/* How many bytes they take; and of these their texts. */
 uint64_t rows_bytes(const struct rows *rows);
+uint64_t rows_text_bytes(const struct rows *rows);
 
 /* Makes room for `count` rows in all. False: no memory. */
 bool rows_reserve(struct rows *rows, uint32_t count);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows become a tablet: texts are numbered, columns described, then the bytes
- * are written, and their sums behind them. A tablet with an edit over it becomes
+ * are written, each on several cores, and their sums behind them. A tablet with an edit over it becomes
  * one without: columns that did not change are taken over.
  */
 #include "data/database/rows_block.h"
 
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/database/edited.h"
 #include "data/tablet/page_sums.h"
@@ -15,18 +19,37 @@
 
 /* What a tablet is made of, as rows give it. */
 struct encoded {
+    uint32_t rows;
     struct vdbq_vector *vectors;
     struct tablet_column *columns;
     /* of text columns */
     struct dictionary **dictionaries;
-    uint32_t **numbers; /* of text columns: which of the words row i is */
+    uint32_t **numbers;  /* of text columns: which of the words row i is */
+    atomic_bool no_room; /* for those of some column */
 };
+
+/* Numbers the texts of a column. */
+static void encode_column(void *context, unsigned i)
+{
+    struct encoded *encoded = context;
+    struct vdbq_vector *vector = &encoded->vectors[i];
+    if (vector->type != VDBQ_TEXT)
+        return;
+    encoded->numbers[i] = memory_zeroed(encoded->rows, sizeof(uint32_t));
+    if (encoded->numbers[i] != NULL)
+        encoded->dictionaries[i] = dictionary_make_shared(
+            vector->values, encoded->rows, encoded->numbers[i]);
+    if (encoded->dictionaries[i] == NULL)
+        atomic_store(&encoded->no_room, true);
+    vector->values = encoded->numbers[i];
+}
 
 /* False: no memory. Whatever it returns, encoded_finish() is due. */
 static bool encode(const struct rows *rows, struct encoded *encoded)
 {
-    size_t count = rows->column_count;
+    unsigned count = rows->column_count;
 
+    encoded->rows = rows->count;
     encoded->vectors = memory_zeroed(count, sizeof *encoded->vectors);
     encoded->columns = memory_zeroed(count, sizeof *encoded->columns);
     encoded->dictionaries = memory_zeroed(count, sizeof *encoded->dictionaries);
@@ -35,20 +58,8 @@ static bool encode(const struct rows *rows, struct encoded *encoded)
         || encoded->dictionaries == NULL || encoded->numbers == NULL)
         return false;
     rows_vectors(rows, encoded->vectors);
-    for (size_t i = 0; i < count; i++) {
-        struct vdbq_vector *vector = &encoded->vectors[i];
-        if (vector->type != VDBQ_TEXT)
-            continue;
-        encoded->numbers[i] = memory_zeroed(rows->count, sizeof(uint32_t));
-        if (encoded->numbers[i] == NULL)
-            return false;
-        encoded->dictionaries[i] =
-            dictionary_make(vector->values, rows->count, encoded->numbers[i]);
-        if (encoded->dictionaries[i] == NULL)
-            return false;
-        vector->values = encoded->numbers[i];
-    }
-    return true;
+    parallel_run_rows(count, rows->count, encode_column, encoded);
+    return !atomic_load(&encoded->no_room);
 }
 
 static void encoded_finish(struct encoded *encoded, size_t count)
@@ -84,13 +95,15 @@ static struct block make_block(const struct tablet_source *source,
 
 /* Packs a tablet's words and adds sums as a file has them; notes the features that
  * the tablet needs. */
-static void finish_block(struct block *block, bool packs, uint64_t *features)
+static void finish_block(struct block *block, bool packs,
+                         const struct packed_words *const *packed,
+                         uint64_t *features)
 {
     const struct tablet *head = block->bytes;
 
     for (unsigned i = 0; i < head->columns; i++)
         *features |= encoding_at(tablet_column(head, i)->encoding)->feature;
-    if (packs && tablet_pack(block))
+    if (packs && tablet_pack(block, packed))
         *features |= FEATURE_PACKED_WORDS;
     if (packs && page_sums_add(block))
         *features |= FEATURE_PAGE_SUMS;
@@ -115,21 +128,42 @@ struct block rows_block(const struct rows *rows, const struct table *table,
     }
     encoded_finish(&encoded, count);
     if (block.bytes != NULL)
-        finish_block(&block, form.packs, features);
+        finish_block(&block, form.packs, NULL, features);
     return block;
 }
 
-struct block edited_block(const void *base, const struct edit *edit,
-                          const struct table *table, struct rows_form form,
-                          struct column_facts *facts, uint64_t *features)
+/* Finds the packed words of columns that stay as they are. */
+static void find_packed(const struct tablet *stored, const struct edit *edit,
+                        const struct packed_words **packed)
 {
-    struct block block = tablet_block_edited(&(struct tablet_editing){
-        .table = table, .edit = edit, .base = base, .choice = form.choice });
+    for (unsigned i = 0; i < stored->columns; i++)
+        if (tablet_column(stored, i)->words_packed != 0
+            && !edit_changes(edit, i))
+            packed[i] = (const void *)((const uint8_t *)stored
+                                       + tablet_words_offset(stored, i));
+}
 
-    if (block.bytes == NULL)
-        return block;
-    for (unsigned i = 0; i < table->column_count; i++)
+struct block edited_block(const void *base, const void *packed,
+                          const struct edit *edit, const struct table *table,
+                          struct rows_form form, struct column_facts *facts,
+                          uint64_t *features)
+{
+    const struct packed_words **words =
+        memory_zeroed(table->column_count, sizeof *words);
+    struct block block = { 0 };
+
+    if (words != NULL)
+        block = tablet_block_edited(
+            &(struct tablet_editing){ .table = table,
+                                      .edit = edit,
+                                      .base = base,
+                                      .choice = form.choice });
+    for (unsigned i = 0; block.bytes != NULL && i < table->column_count; i++)
         tablet_facts(block.bytes, i, &facts[i]);
-    finish_block(&block, form.packs, features);
+    if (block.bytes != NULL && packed != NULL)
+        find_packed(packed, edit, words);
+    if (block.bytes != NULL)
+        finish_block(&block, form.packs, words, features);
+    memory_release(words);
     return block;
 }

@@ -21,9 +21,11 @@ struct rows_form {
 struct block rows_block(const struct rows *rows, const struct table *table,
                         struct rows_form form, struct column_facts *facts,
                         uint64_t *features);
-/* Likewise with the tablet that a checked one is with an edit. */
-struct block edited_block(const void *base, const struct edit *edit,
-                          const struct table *table, struct rows_form form,
-                          struct column_facts *facts, uint64_t *features);
+/* Likewise with the tablet that a checked one is with an edit; `packed`: the checked
+ * one where the file has its words packed, or NULL. */
+struct block edited_block(const void *base, const void *packed,
+                          const struct edit *edit, const struct table *table,
+                          struct rows_form form, struct column_facts *facts,
+                          uint64_t *features);
 
 #endif

@@ -56,10 +56,11 @@ static enum vdbq_status read_bytes(const struct database *database,
     return status;
 }
 
-/* Unpacks a tablet of a file that has packed words. */
+/* Unpacks a tablet of a file that has packed words, which goes to `packed`. */
 static enum vdbq_status unpack(const struct table *table,
                                const struct tablet_ref *tablet,
-                               struct block *block, struct error *error)
+                               struct block *block, struct block *packed,
+                               struct error *error)
 {
     const struct tablet *head = block->bytes;
     if (block->size < tablet_head_size(table->column_count)
@@ -67,7 +68,7 @@ static enum vdbq_status unpack(const struct table *table,
         return VDBQ_OK; /* what else is wrong is told by the check */
     enum vdbq_status status =
         tablet_check_head(table, head, block->size, tablet->rows, error);
-    return status == VDBQ_OK ? tablet_unpack(block, error) : status;
+    return status == VDBQ_OK ? tablet_unpack(block, packed, error) : status;
 }
 
 /* The most bytes of the tablet that is made. */
@@ -136,19 +137,17 @@ static enum vdbq_status load_edited(struct database *database,
     return status;
 }
 
-enum vdbq_status tablet_load(struct database *database,
-                             const struct table *table,
-                             const struct tablet_ref *tablet,
-                             struct block *block, struct error *error)
+enum vdbq_status tablet_load_stored(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    struct block *block, struct block *packed,
+                                    struct error *error)
 {
-    enum vdbq_status status;
-
-    if (tablet->edit != NULL)
-        return load_edited(database, table, tablet, block, error);
-    status = read_bytes(database, table, tablet, block, error);
+    assert(tablet->edit == NULL);
+    enum vdbq_status status = read_bytes(database, table, tablet, block, error);
 
     if (status == VDBQ_OK)
-        status = unpack(table, tablet, block, error);
+        status = unpack(table, tablet, block, packed, error);
     if (status == VDBQ_OK)
         status =
             tablet_check(table, block->bytes, block->size, tablet->rows, error);
@@ -156,6 +155,17 @@ enum vdbq_status tablet_load(struct database *database,
         status =
             tablet_check_facts(database, table, tablet, block->bytes, i, error);
     return status;
+}
+
+enum vdbq_status tablet_load(struct database *database,
+                             const struct table *table,
+                             const struct tablet_ref *tablet,
+                             struct block *block, struct error *error)
+{
+    return tablet->edit != NULL
+               ? load_edited(database, table, tablet, block, error)
+               : tablet_load_stored(database, table, tablet, block, NULL,
+                                    error);
 }
 
 enum vdbq_status tablet_check_bytes(const struct database *database,

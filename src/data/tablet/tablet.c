@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
@@ -42,6 +43,25 @@ static uint64_t size_of(const struct tablet_column *columns, unsigned count,
     return size;
 }
 
+/* A tablet whose columns are written apart. */
+struct building {
+    const struct tablet_source *source;
+    const struct tablet_column *columns;
+    uint8_t *block;
+};
+
+static void build_column(void *context, unsigned i)
+{
+    const struct building *building = context;
+    const struct tablet_source *source = building->source;
+    struct vdbq_vector vector = stored_vector(&source->vectors[i]);
+
+    assert(source->vectors[i].type == source->table->columns[i].type);
+    if (!stop_asked())
+        tablet_build_column(&vector, source->rows, &building->columns[i],
+                            building->block);
+}
+
 void tablet_build(const struct tablet_source *source,
                   const struct tablet_column *columns, void *block)
 {
@@ -56,11 +76,8 @@ void tablet_build(const struct tablet_source *source,
                              .size = size_of(columns, count, source->rows),
                              .key = source->table->key };
     memcpy(head + 1, columns, count * sizeof *columns);
-    for (unsigned i = 0; i < count && !stop_asked(); i++) {
-        struct vdbq_vector vector = stored_vector(&source->vectors[i]);
-        assert(source->vectors[i].type == source->table->columns[i].type);
-        tablet_build_column(&vector, source->rows, &columns[i], block);
-    }
+    parallel_run_rows(count, source->rows, build_column,
+                      &(struct building){ source, columns, block });
     for (unsigned i = 0; i < count; i++)
         if (columns[i].type == TYPE_WORD)
             tablet_add_dictionary(source->dictionaries[i], block);

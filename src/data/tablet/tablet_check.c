@@ -5,8 +5,10 @@
  * what the caller knows. The facts are counted anew, because the planner
  * narrows arithmetic by them.
  */
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "base/type.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
@@ -35,6 +37,7 @@ static const char *limits_fault(const struct tablet_column *column,
                                 enum vdbq_type type);
 static enum vdbq_status check_areas(const struct check *check);
 static enum vdbq_status check_column(const struct check *check, unsigned i);
+static enum vdbq_status check_columns(const struct check *check);
 static const char *column_fault(const struct check *check,
                                 const struct tablet_column *column,
                                 enum vdbq_type type);
@@ -46,8 +49,8 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
                                  rows,  NULL,  error };
     enum vdbq_status status = check_head(&check);
 
-    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
-        status = check_column(&check, i);
+    if (status == VDBQ_OK)
+        status = check_columns(&check);
     return status == VDBQ_OK ? check_areas(&check) : status;
 }
 
@@ -179,6 +182,32 @@ static enum vdbq_status check_column(const struct check *check, unsigned i)
 
     return tell_column(
         check, i, column_fault(check, tablet_column(check->head, i), type));
+}
+
+/* All columns, of which one is found in which something is wrong. */
+struct columns_check {
+    const struct check *check;
+    atomic_uint bad; /* behind the last: none */
+};
+
+static void look_for_fault(void *context, unsigned i)
+{
+    struct columns_check *columns = context;
+    const struct check *check = columns->check;
+    enum vdbq_type type = check->table->columns[i].type;
+
+    if (column_fault(check, tablet_column(check->head, i), type) != NULL)
+        atomic_store(&columns->bad, i);
+}
+
+static enum vdbq_status check_columns(const struct check *check)
+{
+    unsigned count = check->table->column_count, bad;
+    struct columns_check columns = { check, count };
+
+    parallel_run_rows(count, check->rows, look_for_fault, &columns);
+    bad = atomic_load(&columns.bad);
+    return bad < count ? check_column(check, bad) : VDBQ_OK;
 }
 
 /* What is wrong with a column, but for its values and words, whose areas are found. */

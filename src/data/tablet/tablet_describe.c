@@ -5,8 +5,9 @@
  */
 #include <string.h>
 
-#include "base/type.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "base/type.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -101,6 +102,28 @@ void tablet_describe_column(const struct encoding_source *source,
         *facts = facts_of_text(facts);
 }
 
+/* All columns, which are described apart. */
+struct describing {
+    const struct tablet_source *source;
+    struct tablet_column *columns;
+    struct column_facts *facts;
+};
+
+static void describe(void *context, unsigned i)
+{
+    const struct describing *describing = context;
+    const struct tablet_source *source = describing->source;
+    struct vdbq_vector vector = stored_vector(&source->vectors[i]);
+
+    if (!stop_asked())
+        tablet_describe_column(
+            &(struct encoding_source){ .vector = &vector,
+                                       .rows = source->rows,
+                                       .choice = source->choice },
+            source->table->columns[i].type, &describing->columns[i],
+            &describing->facts[i]);
+}
+
 uint64_t tablet_describe(const struct tablet_source *source,
                          struct tablet_column *columns,
                          struct column_facts *facts)
@@ -108,15 +131,10 @@ uint64_t tablet_describe(const struct tablet_source *source,
     unsigned count = source->table->column_count;
     uint64_t at = sizeof(struct tablet) + count * sizeof *columns;
 
-    for (unsigned i = 0; i < count && !stop_asked(); i++) {
-        struct vdbq_vector vector = stored_vector(&source->vectors[i]);
-        tablet_describe_column(
-            &(struct encoding_source){ .vector = &vector,
-                                       .rows = source->rows,
-                                       .choice = source->choice },
-            source->table->columns[i].type, &columns[i], &facts[i]);
+    parallel_run_rows(count, source->rows, describe,
+                      &(struct describing){ source, columns, facts });
+    for (unsigned i = 0; i < count && !stop_asked(); i++)
         at = tablet_place_column(&columns[i], source->rows, at);
-    }
     return at + place_dictionary(source, columns);
 }
 

@@ -6,8 +6,11 @@
 #include "data/tablet/tablet_pack.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/threads/parallel.h"
 #include "data/tablet/page_sums.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -32,42 +35,93 @@ static struct tablet_column *column_of(struct tablet *head, unsigned column)
 
 /* ---------------------------------------------------------------- pack -- */
 
-/* Writes the words of a column behind all that is there. */
-static void put_words(struct tablet *head, unsigned column,
-                      const struct tablet_words *words)
+/* Words on their way from a tablet into another. */
+struct packing {
+    const struct tablet *from;
+    const struct packed_words *const *packed; /* before; or NULL */
+    struct tablet *to;
+    uint64_t *sizes; /* of each column's, packed; 0: they are not */
+};
+
+/* Takes words over that were packed before; their bytes. */
+static uint64_t take_packed(const struct packed_words *packed, void *to)
 {
+    struct words_sizes sizes;
+    bool told = words_sizes(packed, true, &sizes);
+
+    assert(told);
+    if (told)
+        memcpy(to, packed, (size_t)sizes.file);
+    return told ? sizes.file : 0;
+}
+
+/* Packs the words of a column to where they lay. */
+static void pack_words(void *context, unsigned column)
+{
+    const struct packing *packing = context;
+    const struct tablet *from = packing->from;
+    const struct packed_words *packed =
+        packing->packed != NULL ? packing->packed[column] : NULL;
+    const struct tablet_words *words = tablet_words(from, column);
+    void *to = (uint8_t *)packing->to
+               + ((const uint8_t *)words - (const uint8_t *)from);
+
+    if (packed != NULL)
+        packing->sizes[column] = take_packed(packed, to);
+    else if (tablet_column(from, column)->type == TYPE_WORD)
+        packing->sizes[column] = words_pack(words, to);
+}
+
+/* Moves the words of a column behind all that is there, packed or not. */
+static void put_words(const struct packing *packing, unsigned column)
+{
+    struct tablet *head = packing->to;
     struct tablet_column *to = column_of(head, column);
+    const struct tablet_words *words = tablet_words(packing->from, column);
+    uint64_t size = packing->sizes[column];
     uint8_t *place = (uint8_t *)head + head->size;
-    uint64_t size = words_pack(words, place);
 
     to->words = (uint32_t)(head->variable_size / TABLET_ALIGN);
     to->words_packed = size > 0;
-    if (size == 0) {
-        size = words_size(words);
-        memcpy(place, words, (size_t)size);
-    }
+    if (size > 0)
+        memmove(place,
+                (uint8_t *)head
+                    + ((const uint8_t *)words - (const uint8_t *)packing->from),
+                (size_t)size);
+    else
+        memcpy(place, words, (size_t)(size = words_size(words)));
     head->variable_size += size;
     head->size += size;
 }
 
-bool tablet_pack(struct block *block)
+/* Packs all words, of which each column's are packed apart. */
+static void pack_all(const struct packing *packing)
 {
-    const struct tablet *from = block->bytes;
-    struct block made = { 0 };
-    struct tablet *head;
+    struct tablet *head = packing->to;
 
-    if (from->variable_size > 0)
-        made = block_create(block->size + page_sums_bytes(block->size));
-    if (made.bytes == NULL)
-        return false;
-    head = made.bytes;
-    memcpy(head, from, (size_t)from->variable);
-    head->size = from->variable;
+    parallel_run_rows(head->columns, head->rows, pack_words, (void *)packing);
+    head->size = head->variable;
     head->variable_size = 0;
     for (unsigned i = 0; i < head->columns; i++)
-        if (tablet_column(from, i)->type == TYPE_WORD)
-            put_words(head, i, tablet_words(from, i));
-    if (!tablet_is_packed(head)) {
+        if (tablet_column(packing->from, i)->type == TYPE_WORD)
+            put_words(packing, i);
+}
+
+bool tablet_pack(struct block *block, const struct packed_words *const *packed)
+{
+    const struct tablet *from = block->bytes;
+    uint64_t *sizes = memory_zeroed(from->columns, sizeof *sizes);
+    struct block made = { 0 };
+    struct tablet *head = NULL;
+
+    if (from->variable_size > 0 && sizes != NULL)
+        made = block_create(block->size + page_sums_bytes(block->size));
+    if (made.bytes != NULL) {
+        head = memcpy(made.bytes, from, (size_t)from->variable);
+        pack_all(&(struct packing){ from, packed, head, sizes });
+    }
+    memory_release(sizes);
+    if (head == NULL || !tablet_is_packed(head)) {
         block_destroy(&made);
         return false;
     }
@@ -137,46 +191,59 @@ static uint64_t find_words(const struct tablet *head,
     return size;
 }
 
-/* Writes the words of a column behind all that is there; what is wrong. */
-static const char *take_words(const struct tablet *from, unsigned column,
-                              const struct words_place *place,
-                              struct tablet *head)
+/* Words on their way into memory. */
+struct unpacking {
+    const struct tablet *from;
+    const struct words_place *places;
+    struct tablet *to;
+    _Atomic(const char *) fault; /* of some column's, or NULL */
+};
+
+/* Unpacks the words of a column to where they are to lie. */
+static void take_words(void *context, unsigned column)
 {
-    struct tablet_column *to = column_of(head, column);
-    const uint8_t *area = (const uint8_t *)from + place->offset;
-    uint8_t *words = (uint8_t *)head + head->size;
+    struct unpacking *unpacking = context;
+    const struct words_place *place = &unpacking->places[column];
+    const uint8_t *area = (const uint8_t *)unpacking->from + place->offset;
     struct words_area packed = { area, area + place->sizes.file };
     const struct words_source source = words_in_memory(&packed);
+    void *words = (void *)(uintptr_t)tablet_words(unpacking->to, column);
     const char *fault = NULL;
 
-    if (to->words_packed != 0)
+    if (tablet_column(unpacking->from, column)->type != TYPE_WORD)
+        return;
+    if (tablet_column(unpacking->from, column)->words_packed != 0)
         fault = words_unpack(&source, &place->sizes, 1, words);
     else
         memcpy(words, area, (size_t)place->sizes.memory);
-    to->words = (uint32_t)(head->variable_size / TABLET_ALIGN);
-    to->words_packed = 0;
-    head->variable_size += place->sizes.memory;
-    head->size += place->sizes.memory;
-    return fault;
+    if (fault != NULL)
+        atomic_store(&unpacking->fault, fault);
 }
 
 /* Fills a block for the tablet in memory; what is wrong, or NULL. */
 static const char *fill(const struct tablet *from,
                         const struct words_place *places, struct tablet *head)
 {
-    const char *fault = NULL;
+    struct unpacking unpacking = { from, places, head, NULL };
 
     memcpy(head, from, (size_t)from->variable);
-    head->size = from->variable;
     head->variable_size = 0;
-    for (unsigned i = 0; i < head->columns && fault == NULL; i++)
-        if (tablet_column(from, i)->type == TYPE_WORD)
-            fault = take_words(from, i, &places[i], head);
+    for (unsigned i = 0; i < head->columns; i++) {
+        struct tablet_column *to = column_of(head, i);
+        if (to->type != TYPE_WORD)
+            continue;
+        to->words = (uint32_t)(head->variable_size / TABLET_ALIGN);
+        to->words_packed = 0;
+        head->variable_size += places[i].sizes.memory;
+    }
+    head->size = head->variable + head->variable_size;
     head->format = tablet_format(tablet_column(head, 0), head->columns);
-    return fault;
+    parallel_run_rows(head->columns, head->rows, take_words, &unpacking);
+    return atomic_load(&unpacking.fault);
 }
 
-enum vdbq_status tablet_unpack(struct block *block, struct error *error)
+enum vdbq_status tablet_unpack(struct block *block, struct block *packed,
+                               struct error *error)
 {
     const struct tablet *from = block->bytes;
     struct words_place *places = memory_zeroed(from->columns, sizeof *places);
@@ -198,7 +265,10 @@ enum vdbq_status tablet_unpack(struct block *block, struct error *error)
         block_destroy(&made);
         return error_set(error, VDBQ_CORRUPT, "a tablet is damaged: %s", fault);
     }
-    block_destroy(block);
+    if (packed != NULL)
+        *packed = *block;
+    else
+        block_destroy(block);
     *block = made;
     return VDBQ_OK;
 }

@@ -18,14 +18,18 @@ uint64_t tablet_features(void);
 uint32_t tablet_version(uint64_t features);
 
 /* Packs the words of those columns where that pays; the block is another one
- * then. Whether there are any. Without memory it stays as it is. */
-bool tablet_pack(struct block *block);
+ * then. `packed`: one a column, its words where a file has them packed, or NULL;
+ * NULL: of all columns. Whether there are any. Without memory the block stays as it
+ * is. */
+bool tablet_pack(struct block *block, const struct packed_words *const *packed);
 
 /* Whether some words are packed, by a head that is proven. */
 bool tablet_is_packed(const struct tablet *head);
 /* Makes the tablet that memory has of one that a file has, whose head is
- * proven. Fails with CORRUPT and what is wrong, NO_MEMORY; the block stays. */
-enum vdbq_status tablet_unpack(struct block *block, struct error *error);
+ * proven; that goes to `packed`, or, where that is NULL, away. Fails with CORRUPT
+ * and what is wrong, NO_MEMORY; the block stays. */
+enum vdbq_status tablet_unpack(struct block *block, struct block *packed,
+                               struct error *error);
 
 /* Where the words of a text column are in a tablet of a file, and what they
  * take here and there. False: not behind `*at`, inside the area for words; else

@@ -4,6 +4,9 @@
  */
 #include "data/tablet/values.h"
 
+#include <stdatomic.h>
+
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
 
@@ -112,28 +115,70 @@ enum vdbq_status values_check_column(const struct table *table, unsigned column,
         error);
 }
 
+/* All columns, and the first of them that is found to fail. */
+struct checking {
+    const struct table *table;
+    uint64_t rows;
+    const struct vdbq_vector *vectors;
+    bool proves_nulls;
+    atomic_uint fault; /* behind the last: none */
+};
+
+static enum vdbq_status check_at(const struct checking *checking,
+                                 unsigned column, struct error *error)
+{
+    return check_column(
+        &(struct values){ checking->table, &checking->table->columns[column],
+                          &checking->vectors[column], checking->rows,
+                          checking->proves_nulls },
+        error);
+}
+
+static void look_for_fault(void *context, unsigned column)
+{
+    struct checking *checking = context;
+    struct error error;
+    unsigned fault = atomic_load(&checking->fault);
+
+    if (column > fault || check_at(checking, column, &error) == VDBQ_OK)
+        return;
+    while (column < fault
+           && !atomic_compare_exchange_weak(&checking->fault, &fault, column))
+        continue;
+}
+
+/* The first column that fails tells why. */
+static enum vdbq_status check_all(struct checking *checking,
+                                  struct error *error)
+{
+    unsigned count = checking->table->column_count, fault;
+
+    atomic_init(&checking->fault, count);
+    parallel_run_rows(count, checking->rows, look_for_fault, checking);
+    fault = atomic_load(&checking->fault);
+    return fault < count ? check_at(checking, fault, error) : VDBQ_OK;
+}
+
 enum vdbq_status values_check(const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,
                               struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-
-    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
-        status = values_check_column(table, i, rows, &vectors[i], error);
-    return status;
+    return check_all(&(struct checking){ .table = table,
+                                         .rows = rows,
+                                         .vectors = vectors,
+                                         .proves_nulls = true },
+                     error);
 }
 
 enum vdbq_status values_check_others(const struct table *table, uint64_t rows,
                                      const struct vdbq_vector *vectors,
                                      struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-
-    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
-        status = check_column(&(struct values){ table, &table->columns[i],
-                                                &vectors[i], rows, false },
-                              error);
-    return status;
+    return check_all(&(struct checking){ .table = table,
+                                         .rows = rows,
+                                         .vectors = vectors,
+                                         .proves_nulls = false },
+                     error);
 }
 
 void values_mark_nulls(const struct table *table, uint64_t rows,

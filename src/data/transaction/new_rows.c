@@ -21,7 +21,7 @@ enum {
     TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full            */
     BUILD_ROWS_MIN = 1 << 16,    /* that are worth a thread               */
     ADDED_ROWS = 1 << 16,        /* between two asks to stop              */
-    BUILDS_MAX = 3,              /* tablets that threads build ...        */
+    BUILDS_MAX = 7,              /* tablets that threads build ...        */
     BUILDS_BYTES_MAX = 1 << 30   /* ... of so many bytes of rows together */
 };
 
@@ -138,7 +138,7 @@ static enum vdbq_status build_full(struct new_rows *new_rows,
     const struct rows *rows = &new_rows->rows;
     enum vdbq_status status;
 
-    if (rows->count < full && rows->text_bytes < TEXT_BYTES_FULL)
+    if (rows->count < full && rows_text_bytes(rows) < TEXT_BYTES_FULL)
         return VDBQ_OK;
     status = build_tablet(new_rows, writer, table, error);
     if (status == VDBQ_OK)
@@ -333,6 +333,7 @@ static struct tablet_build *add_build(struct new_rows *new_rows,
     if (build == NULL)
         return NULL;
     *build = (struct tablet_build){
+        .database = writer->database,
         .table = table,
         .form = form_of(writer->database),
         .facts = arena_alloc(&new_rows->arena,
@@ -378,7 +379,6 @@ new_rows_add_edited(struct new_rows *new_rows, struct writer *writer,
                     const struct table *table, const struct tablet_ref *tablet,
                     const struct tablet_ref *edited, struct error *error)
 {
-    const struct tablet_ref base = tablet_base(tablet);
     struct tablet_build *build;
     enum vdbq_status status = VDBQ_OK;
 
@@ -391,9 +391,7 @@ new_rows_add_edited(struct new_rows *new_rows, struct writer *writer,
         return error_no_memory(error);
     build->edited = *edited;
     build->edited.edit = edit_hold(edited->edit);
-    status = tablet_load(writer->database, table, &base, &build->base, error);
-    if (status != VDBQ_OK)
-        return status;
+    build->base = tablet_base(tablet);
     start_build(new_rows, writer, build);
     return write_built(new_rows, writer, builds_left(new_rows, writer), error);
 }
@@ -458,8 +456,11 @@ static enum vdbq_status write_first(struct new_rows *new_rows,
     tablet_build_wait(build);
     if (build->block.bytes == NULL) /* perhaps there is memory now */
         tablet_build_run(build);
+    if (build->block.bytes == NULL && build->error.status != VDBQ_OK)
+        *error = build->error;
     if (build->block.bytes == NULL)
-        return stop_or_no_memory(error);
+        return build->error.status != VDBQ_OK ? build->error.status
+                                              : stop_or_no_memory(error);
     for (unsigned i = 0; build->edited.edit != NULL && status == VDBQ_OK
                          && i < build->table->column_count;
          i++)

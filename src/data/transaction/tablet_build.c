@@ -4,24 +4,47 @@
 #include <assert.h>
 
 #include "base/threads/parallel.h"
+#include "data/database/database_inner.h"
+
+/* Whether it is made of another tablet. */
+static bool is_edited(const struct tablet_build *build)
+{
+    return build->edited.edit != NULL;
+}
 
 uint32_t tablet_build_rows(const struct tablet_build *build)
 {
-    return build->base.bytes != NULL ? build->edited.rows : build->rows.count;
+    return is_edited(build) ? build->edited.rows : build->rows.count;
 }
 
 uint64_t tablet_build_bytes(const struct tablet_build *build)
 {
-    return build->base.size + rows_bytes(&build->rows);
+    enum { FORMS = 4 }; /* of a base: packed and not, before and then */
+
+    return build->base.size_bytes * FORMS + rows_bytes(&build->rows);
+}
+
+/* Makes the tablet of another one, which is read now. */
+static void edit_base(struct tablet_build *build)
+{
+    struct block base = { 0 }, packed = { 0 };
+
+    error_clear(&build->error);
+    if (tablet_load_stored(build->database, build->table, &build->base, &base,
+                           &packed, &build->error)
+        == VDBQ_OK)
+        build->block = edited_block(
+            base.bytes, packed.bytes, build->edited.edit, build->table,
+            build->form, build->facts, &build->features);
+    block_destroy(&packed);
+    block_destroy(&base);
 }
 
 void tablet_build_run(struct tablet_build *build)
 {
     assert(build->block.bytes == NULL);
-    if (build->base.bytes != NULL)
-        build->block =
-            edited_block(build->base.bytes, build->edited.edit, build->table,
-                         build->form, build->facts, &build->features);
+    if (is_edited(build))
+        edit_base(build);
     else
         build->block = rows_block(&build->rows, build->table, build->form,
                                   build->facts, &build->features);
@@ -56,7 +79,6 @@ void tablet_build_finish(struct tablet_build *build)
 {
     tablet_build_wait(build);
     block_destroy(&build->block);
-    block_destroy(&build->base);
     edit_release(build->edited.edit);
     rows_finish(&build->rows);
 }

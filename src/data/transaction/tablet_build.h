@@ -14,14 +14,16 @@
 
 /* One tablet. Until it is waited for, its thread alone touches it. */
 struct tablet_build {
-    struct rows rows;          /* it is made of, or ...                      */
-    struct block base;         /* ... that, checked, if it has bytes, ...    */
-    struct tablet_ref edited;  /* ... with the edit of this one, held        */
+    struct rows rows;         /* it is made of, or ...                      */
+    struct tablet_ref edited; /* ... if this one has an edit, held: of ...  */
+    struct tablet_ref base;   /* ... this one, which is read from ...       */
+    const struct database *database;
     const struct table *table; /* stays as it is until it is waited for      */
     struct rows_form form;
     struct column_facts *facts; /* of the table's columns; the caller's      */
     uint64_t features;          /* that the tablet needs                     */
-    struct block block;         /* the tablet; without bytes: no memory      */
+    struct block block;         /* the tablet; without bytes: no memory, or  */
+    struct error error;         /* ... what reading fails with               */
     struct stop *stop;          /* of who starts it */
     pthread_t thread;
     bool started; /* there is a thread that was not waited for */
@@ -29,7 +31,7 @@ struct tablet_build {
 
 /* How many rows it has. */
 uint32_t tablet_build_rows(const struct tablet_build *build);
-/* About how many bytes what it is made of takes. */
+/* About how many bytes what it is made of takes; of a base, and what it becomes. */
 uint64_t tablet_build_bytes(const struct tablet_build *build);
 /* Builds it. */
 void tablet_build_run(struct tablet_build *build);

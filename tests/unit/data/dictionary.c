@@ -86,6 +86,41 @@ static void many_words_are_found_again(void **state)
     dictionary_release(words);
 }
 
+/* Texts of which some come again and some are none: several threads make the words
+ * that one makes, and give the same numbers. */
+static void threads_number_texts_alike(void **state)
+{
+    enum { COUNT = 400000, BYTES = 12 };
+    char(*bytes)[BYTES] = malloc(COUNT * sizeof *bytes);
+    struct vdbq_text *texts = malloc(COUNT * sizeof *texts);
+    uint32_t *alone = malloc(COUNT * sizeof *alone);
+    uint32_t *shared = malloc(COUNT * sizeof *shared);
+
+    (void)state;
+    for (unsigned below = 10; below <= 100000000; below *= 100) {
+        for (unsigned i = 0; i < COUNT; i++) {
+            snprintf(bytes[i], BYTES, "%u", (unsigned)chance_below(below));
+            texts[i] = chance_below(50) == 0 ? (struct vdbq_text){ 0 }
+                                             : text_of(bytes[i]);
+        }
+        struct dictionary *words = dictionary_make(texts, COUNT, alone);
+        struct dictionary *same = dictionary_make_shared(texts, COUNT, shared);
+        assert_non_null(words);
+        assert_non_null(same);
+        assert_int_equal(words->count, same->count);
+        assert_memory_equal(words->ends, same->ends, words->count * 4);
+        assert_memory_equal(words->bytes, same->bytes,
+                            words->ends[words->count - 1]);
+        assert_memory_equal(alone, shared, COUNT * sizeof *alone);
+        dictionary_release(words);
+        dictionary_release(same);
+    }
+    free(bytes);
+    free(texts);
+    free(alone);
+    free(shared);
+}
+
 static void joined_words_keep_their_order(void **state)
 {
     const struct vdbq_text a[] = { text_of("b"), text_of("d") };
@@ -677,6 +712,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_sorted_and_different),
         cmocka_unit_test(many_words_are_found_again),
+        cmocka_unit_test(threads_number_texts_alike),
         cmocka_unit_test(joined_words_keep_their_order),
         cmocka_unit_test(many_words_are_joined_by_pieces),
         cmocka_unit_test(many_parts_are_joined),

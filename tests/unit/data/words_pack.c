@@ -22,7 +22,7 @@
 #include "fixtures/chance.h"
 #include "fixtures/sample_tables.h"
 
-enum { TEXTS_MAX = 20000, GUARD = 64, DAMAGES = 3000 };
+enum { TEXTS_MAX = 200000, ALIKE = 20000, GUARD = 64, DAMAGES = 3000 };
 
 static char room[4 << 20];
 static struct vdbq_text texts[TEXTS_MAX];
@@ -130,12 +130,25 @@ static void all_kinds_of_words(void **state)
                   (unsigned)chance_below(round < 20 ? 12 : 300));
         there_and_back(make_words());
     }
-    for (unsigned i = 0; i < TEXTS_MAX; i++) {
+    for (unsigned i = 0; i < ALIKE; i++) {
         snprintf(number, sizeof number, "customer #%09u", i * 7);
         add_text(number, strlen(number));
     }
     /* half of it would be 270 kB */
     assert_in_range(there_and_back(make_words()), 1, 100000);
+}
+
+/* Several threads pack words of which there are this many. */
+static void many_words(void **state)
+{
+    char number[32];
+
+    (void)state;
+    for (unsigned i = 0; i < TEXTS_MAX; i++) {
+        snprintf(number, sizeof number, "%09u", i * 7);
+        add_text(number, strlen(number));
+    }
+    assert_true(there_and_back(make_words()) > 0);
 }
 
 /* A word may be longer than a unit, and than what is behind it. */
@@ -339,7 +352,7 @@ static void tablets_come_back(void **state)
     chance_start();
     block = make_tablet();
     whole = copy_of(&block);
-    assert_true(tablet_pack(&block));
+    assert_true(tablet_pack(&block, NULL));
     head = block.bytes;
     assert_true(block.size < whole.size && head->size == block.size);
     assert_int_equal(head->format, TABLET_FORMAT);
@@ -348,7 +361,7 @@ static void tablets_come_back(void **state)
                      VDBQ_OK);
     assert_int_equal(tablet_check(&table, head, block.size, ROWS, ERROR),
                      VDBQ_CORRUPT);
-    assert_int_equal(tablet_unpack(&block, ERROR), VDBQ_OK);
+    assert_int_equal(tablet_unpack(&block, NULL, ERROR), VDBQ_OK);
     assert_int_equal(block.size, whole.size);
     assert_memory_equal(block.bytes, whole.bytes, whole.size);
     block_destroy(&block);
@@ -365,7 +378,7 @@ static void damaged_tablets(void **state)
     (void)state;
     chance_start();
     block = make_tablet();
-    assert_true(tablet_pack(&block));
+    assert_true(tablet_pack(&block, NULL));
     for (unsigned i = 0; i < DAMAGES; i++) {
         uint64_t words = ((const struct tablet *)block.bytes)->variable;
         copy = copy_of(&block);
@@ -375,7 +388,7 @@ static void damaged_tablets(void **state)
         bool sound =
             tablet_check_head(&table, copy.bytes, copy.size, ROWS, ERROR)
                 == VDBQ_OK
-            && tablet_unpack(&copy, ERROR) == VDBQ_OK
+            && tablet_unpack(&copy, NULL, ERROR) == VDBQ_OK
             && tablet_check(&table, copy.bytes, copy.size, ROWS, ERROR)
                    == VDBQ_OK;
         told += !sound;
@@ -389,6 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_of_words),
+        cmocka_unit_test(many_words),
         cmocka_unit_test(long_words),
         cmocka_unit_test(what_does_not_pay),
         cmocka_unit_test(damage_is_told),
