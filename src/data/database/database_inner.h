@@ -100,6 +100,14 @@ enum vdbq_status tablet_load_stored(const struct database *database,
                                     const struct tablet_ref *tablet,
                                     struct block *block, struct block *packed,
                                     struct error *error);
+/* How many bytes the words of a text column take in memory, as the file says, which
+ * is not proven: UINT64_MAX where that cannot be. Of a tablet without an edit, or the
+ * base of one. Fails with IO, NO_MEMORY. */
+enum vdbq_status tablet_words_told(const struct database *database,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   unsigned column, uint64_t *bytes,
+                                   struct error *error);
 /* What tablet_load() checks: that a checksum is a tablet's; that a block with its
  * bytes from the file has it, of which `*size` are the tablet; that those in the
  * file have; and that the catalogue says the same of a column as the tablet. */

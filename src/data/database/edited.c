@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/dictionary_inner.h"
@@ -72,7 +73,7 @@ static bool put_texts(struct editing *editing, unsigned column,
     uint32_t *numbers = memory_zeroed(news->count, sizeof *numbers);
     struct dictionary *texts =
         numbers != NULL
-            ? dictionary_make(news->values.values, news->count, numbers)
+            ? dictionary_make_shared(news->values.values, news->count, numbers)
             : NULL;
     uint32_t *maps[2] = { memory_zeroed(edited->words.count + 1, 4),
                           memory_zeroed(news->count + 1, 4) };
@@ -80,7 +81,8 @@ static bool put_texts(struct editing *editing, unsigned column,
     bool room = texts != NULL && maps[0] != NULL && maps[1] != NULL;
 
     if (room)
-        edited->merged = dictionary_join(parts, 2, maps, 0);
+        edited->merged =
+            dictionary_join(parts, 2, maps, parallel_workers() + 1);
     room = room && edited->merged != NULL;
     for (uint32_t i = 0; room && i < editing->edit->rows; i++)
         codes[i] = codes[i] < edited->words.count ? maps[0][codes[i]] : 0;

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/threads/stop.h"
 #include "data/database/database_inner.h"
 #include "data/database/edited.h"
@@ -53,6 +54,39 @@ static enum vdbq_status read_bytes(const struct database *database,
         status =
             tablet_check_block(database, table, tablet, block, &size, error);
     block->size = (size_t)size;
+    return status;
+}
+
+enum vdbq_status tablet_words_told(const struct database *database,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   unsigned column, uint64_t *bytes,
+                                   struct error *error)
+{
+    size_t size = (size_t)tablet_head_size(table->column_count);
+    struct tablet *head = memory_zeroed(1, size);
+    enum vdbq_status status = VDBQ_OK;
+    struct packed_words start;
+    struct words_sizes sizes;
+    uint64_t at = 0;
+
+    *bytes = UINT64_MAX;
+    if (head == NULL)
+        return error_no_memory(error);
+    if (tablet->size_bytes >= size)
+        status = file_read(&database->file, head, size, tablet->offset, error);
+    if (status == VDBQ_OK && head->columns == table->column_count)
+        at = tablet_words_offset(head, column);
+    if (at >= size && at < tablet->size_bytes
+        && tablet->size_bytes - at >= sizeof start) {
+        status = file_read(&database->file, &start, sizeof start,
+                           tablet->offset + at, error);
+        if (status == VDBQ_OK
+            && words_sizes(
+                &start, tablet_column(head, column)->words_packed != 0, &sizes))
+            *bytes = sizes.memory;
+    }
+    memory_release(head);
     return status;
 }
 

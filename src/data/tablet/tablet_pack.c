@@ -14,6 +14,11 @@
 #include "data/tablet/page_sums.h"
 #include "data/tablet/tablet_inner.h"
 
+enum {
+    UNPACK_THREADS = 8, /* of a column's words, at most */
+    WORD_BYTES = 32     /* of one, about                */
+};
+
 uint64_t tablet_features(void)
 {
     return encoding_features() | FEATURE_PACKED_WORDS | FEATURE_PAGE_SUMS;
@@ -213,7 +218,10 @@ static void take_words(void *context, unsigned column)
     if (tablet_column(unpacking->from, column)->type != TYPE_WORD)
         return;
     if (tablet_column(unpacking->from, column)->words_packed != 0)
-        fault = words_unpack(&source, &place->sizes, 1, words);
+        fault = words_unpack(
+            &source, &place->sizes,
+            parallel_threads(UNPACK_THREADS, place->sizes.memory / WORD_BYTES),
+            words);
     else
         memcpy(words, area, (size_t)place->sizes.memory);
     if (fault != NULL)

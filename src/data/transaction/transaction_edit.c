@@ -33,8 +33,11 @@ enum {
                                      one                                    */
     TABLET_LEAST = 4,             /* a tablet with less than that part of its
                                      rows joins its neighbours              */
-    EDIT_TABLE_ROWS = 1 << 25     /* more have small edits alone: all edits
+    EDIT_TABLE_ROWS = 1 << 25,    /* more have small edits alone: all edits
                                      are in memory                          */
+    TEXTS_MOST = 256 << 20        /* bytes of a column's texts in a tablet
+                                     that is made of another one: more may be
+                                     more than one has room for             */
 };
 
 /* How many values of an edit rows that are gone and new values are worth. */
@@ -43,18 +46,26 @@ static uint64_t worth(uint64_t gone, uint64_t values)
     return (gone + EDIT_GONE - 1) / EDIT_GONE + values;
 }
 
+/* Bytes of the new texts of a column. */
+static uint64_t text_bytes(const struct edit_change *change, unsigned number)
+{
+    const struct vdbq_vector vector =
+        vector_behind(&change->vectors[number], change->first);
+    const struct vdbq_text *texts = vector.values;
+    uint64_t bytes = 0;
+
+    for (uint32_t k = 0; vector.type == VDBQ_TEXT && k < change->count; k++)
+        bytes += vector_null(&vector, k) ? 0 : texts[k].length;
+    return bytes;
+}
+
 /* ... those of texts by their bytes. */
 static uint64_t worth_of(const struct edit_change *change)
 {
     uint64_t bytes = 0;
 
-    for (unsigned i = 0; i < change->column_count; i++) {
-        const struct vdbq_vector vector =
-            vector_behind(&change->vectors[i], change->first);
-        const struct vdbq_text *texts = vector.values;
-        for (uint32_t k = 0; vector.type == VDBQ_TEXT && k < change->count; k++)
-            bytes += vector_null(&vector, k) ? 0 : texts[k].length;
-    }
+    for (unsigned i = 0; i < change->column_count; i++)
+        bytes += text_bytes(change, i);
     return worth(change->column_count == 0 ? change->count : 0,
                  (uint64_t)change->column_count * change->count)
            + bytes / EDIT_BYTES;
@@ -101,8 +112,7 @@ static bool pays(const struct database *database, const struct table *table,
 }
 
 /* Whether a new tablet is better made of the old one than of its rows: most of it
- * stays as it is stored, and it is not that small that neighbours are to join it.
- * Texts may be too many for one. */
+ * stays as it is stored, and it is not that small that neighbours are to join it. */
 static bool makes_anew(const struct database *database,
                        const struct table *table,
                        const struct tablet_ref *tablet,
@@ -110,8 +120,7 @@ static bool makes_anew(const struct database *database,
 {
     uint64_t gone = change->column_count == 0 ? change->count : 0;
 
-    return !changes_texts(table, change) && gone < tablet->rows
-           && tablet->rows >= EDIT_LEAST
+    return gone < tablet->rows && tablet->rows >= EDIT_LEAST
            && (table->tablet_count == 1
                || (tablet->rows - gone) * TABLET_LEAST
                       >= database_tablet_rows(database));
@@ -125,6 +134,29 @@ static enum edit_way way_of(const struct database *database,
     if (pays(database, table, tablet, change))
         return EDIT_BESIDE;
     return makes_anew(database, table, tablet, change) ? EDIT_INTO : EDIT_NOT;
+}
+
+/* Whether a tablet has room for the new texts of its columns beside those that it
+ * has. */
+static enum vdbq_status has_room(const struct transaction *transaction,
+                                 const struct table *table,
+                                 const struct tablet_ref *tablet,
+                                 const struct edit_change *change, bool *has,
+                                 struct error *error)
+{
+    const struct tablet_ref base = tablet_base(tablet);
+    enum vdbq_status status = VDBQ_OK;
+
+    *has = true;
+    for (unsigned i = 0; i < change->column_count && status == VDBQ_OK; i++) {
+        uint64_t bytes, more = text_bytes(change, i);
+        if (table->columns[change->columns[i]].type != VDBQ_TEXT)
+            continue;
+        status = tablet_words_told(transaction->writer.database, table, &base,
+                                   change->columns[i], &bytes, error);
+        *has = *has && bytes < TEXTS_MOST && more < TEXTS_MOST - bytes;
+    }
+    return status;
 }
 
 /* Facts of the new values of a column. */
@@ -217,13 +249,16 @@ enum vdbq_status transaction_edit(struct transaction *transaction,
 {
     enum vdbq_status status = edit_check(tablet->edit, error);
     enum edit_way wanted;
+    bool room = true;
 
     *way = EDIT_NOT;
     if (status != VDBQ_OK)
         return status;
     wanted = way_of(transaction->writer.database, table, tablet, change);
-    if (wanted == EDIT_NOT)
-        return VDBQ_OK;
+    if (wanted == EDIT_INTO)
+        status = has_room(transaction, table, tablet, change, &room, error);
+    if (wanted == EDIT_NOT || !room || status != VDBQ_OK)
+        return status;
     *edited = *tablet;
     edited->edit = NULL;
     if (change->column_count == 0)
