@@ -273,6 +273,7 @@ void format_batch(struct format_result *result, const struct vdbq_batch *batch)
 
 bool format_end(struct format_result *result)
 {
+    format_stream_take(result);
     result->format->end(result);
     bool complete = !result->failed && !result->prefixes.error;
     finish(result);

@@ -56,7 +56,9 @@ struct format_result {
     struct out cells;      /* drawn: texts of the rows that will be shown  */
     size_t *cell_ends;     /* drawn: in `cells`, one a cell                */
     size_t cells_capacity; /* drawn: room in cell_ends                     */
-    struct format_part *parts; /* streamed: buffers, once rows are many */
+    struct format_part *parts; /* streamed: buffers, once rows are many    */
+    struct format_part *full;  /* ... and of these the first of ...        */
+    unsigned full_count;       /* ... those that are not written out yet   */
     uint64_t part_rows;        /* streamed: of each of them             */
     bool failed;               /* there was no memory; the result is short   */
 };

@@ -39,5 +39,7 @@ void format_jsonlines_begin(struct format_result *result);
 void format_stream_batch(struct format_result *result,
                          const struct vdbq_batch *batch);
 void format_stream_close(struct format_result *result);
+/* Writes out what batches have left for that. */
+void format_stream_take(struct format_result *result);
 
 #endif

@@ -139,19 +139,19 @@ static void stream_rows(const struct format_result *result,
 
 struct format_part {
     struct out out;
-    uint64_t end; /* the row behind the last one that is in `out` */
+    uint64_t end;    /* the row behind the last one that is in `out`, ... */
+    uint64_t wanted; /* ... and behind the last that is to be in it       */
 };
 
 /* Neighbouring parts, under way. */
 struct round {
-    const struct format_result *result;
+    struct format_result *result;
     const struct vdbq_batch *batch;
-    struct format_part *parts; /* of these buffers                         */
-    unsigned count;            /* of them; 0: there is nothing to write    */
-    uint64_t first;            /* row of the first of them                 */
-    uint64_t rows;             /* of each of them; the last may be shorter */
+    struct format_part *parts; /* of these buffers                           */
+    unsigned count;            /* of them                                    */
+    uint64_t first;            /* row of the first of them                   */
+    uint64_t rows;             /* of each of them; the last may be shorter   */
     size_t room;               /* that a row needs beside its texts, at most */
-    bool fits; /* once they are written out: all rows had room */
 };
 
 static bool is_text(const struct vdbq_vector *vector, uint64_t row)
@@ -191,71 +191,78 @@ static bool row_fits(const struct round *round, const struct out *out,
     return true;
 }
 
-static uint64_t part_end(const struct round *round, unsigned i)
-{
-    uint64_t end = round->first + (i + 1) * round->rows;
-    return end < round->batch->rows ? end : round->batch->rows;
-}
-
 /* A part, as far as there is room. */
 static void make_part(const struct round *round, unsigned i)
 {
     struct format_part *part = &round->parts[i];
-    uint64_t row = round->first + i * round->rows;
-    uint64_t end = part_end(round, i);
+    uint64_t row = round->first + i * round->rows, end = row + round->rows;
+    part->wanted = end < round->batch->rows ? end : round->batch->rows;
     part->out.length = 0;
-    while (row < end && row_fits(round, &part->out, row))
+    while (row < part->wanted && row_fits(round, &part->out, row))
         stream_row(round->result, &part->out, round->batch, row++);
     part->end = row;
 }
 
-/* Writes one out, and what had no room in it; false where there was such. */
-static bool take_part(const struct round *round, unsigned i)
+void format_stream_take(struct format_result *result)
 {
-    const struct format_part *part = &round->parts[i];
-    uint64_t end = part_end(round, i);
-    out_through(round->result->out, part->out.bytes, part->out.length);
-    stream_rows(round->result, round->batch, part->end, end);
-    return part->end == end;
+    for (unsigned i = 0; i < result->full_count && !result->out->error; i++)
+        out_through(result->out, result->full[i].out.bytes,
+                    result->full[i].out.length);
+    result->full_count = 0;
 }
 
-/* Writes all parts of a round out. */
-static void take_round(struct round *round)
-{
-    round->fits = true;
-    for (unsigned i = 0; i < round->count && !round->result->out->error; i++)
-        round->fits = take_part(round, i) && round->fits;
-}
-
-/* A round that is made, and the one before it, which is written out meanwhile. */
-struct two_rounds {
-    struct round *before, *next;
-};
-
-/* On any thread. */
+/* On any thread: one of the parts of a round, or those before it are written out. */
 static void work_on(void *context, unsigned i)
 {
-    const struct two_rounds *both = context;
+    const struct round *round = context;
     if (i == 0)
-        take_round(both->before);
+        format_stream_take(round->result);
     else
-        make_part(both->next, i - 1);
+        make_part(round, i - 1);
 }
 
-/* Makes the round behind another one, from row `first` on, while that is written
- * out. */
-static void run_round(struct format_result *result, struct round *before,
-                      struct round *next, uint64_t first)
+/* Writes parts out, of which some had no room for all of their rows, with these. */
+static void take_short(const struct round *round)
 {
-    uint64_t left = next->batch->rows - first;
-    next->first = first;
-    next->rows = result->part_rows;
-    uint64_t wanted = (left + next->rows - 1) / next->rows;
-    next->count = wanted < PARTS ? (unsigned)wanted : PARTS;
-    vdbq_run_loop(next->count + 1, work_on,
-                  &(struct two_rounds){ before, next });
-    if (!before->fits && result->part_rows > 1)
+    struct format_result *result = round->result;
+    for (unsigned i = 0; i < round->count && !result->out->error; i++) {
+        const struct format_part *part = &round->parts[i];
+        out_bytes(result->out, part->out.bytes, part->out.length);
+        stream_rows(result, round->batch, part->end, part->wanted);
+    }
+    if (result->part_rows > 1)
         result->part_rows /= 2;
+}
+
+/* Leaves what was made to be written out while the next parts are made. */
+static void leave_round(const struct round *round)
+{
+    struct format_result *result = round->result;
+    bool fits = true;
+    for (unsigned i = 0; i < round->count; i++)
+        fits = fits && round->parts[i].end == round->parts[i].wanted;
+    if (!fits) {
+        take_short(round);
+        return;
+    }
+    result->full = round->parts;
+    result->full_count = round->count;
+}
+
+/* Makes the rows from the round's first one on, while those before are written out;
+ * returns the row behind the last. */
+static uint64_t run_round(struct round *round)
+{
+    struct format_result *result = round->result;
+    uint64_t left = round->batch->rows - round->first;
+    round->rows = result->part_rows;
+    uint64_t wanted = (left + round->rows - 1) / round->rows;
+    round->count = wanted < PARTS ? (unsigned)wanted : PARTS;
+    round->parts =
+        result->full == result->parts ? result->parts + PARTS : result->parts;
+    vdbq_run_loop(round->count + 1, work_on, round);
+    leave_round(round);
+    return round->parts[round->count - 1].wanted;
 }
 
 /* The parts' buffers, from the first time on that there are many rows. */
@@ -281,35 +288,20 @@ void format_stream_close(struct format_result *result)
     result->parts = NULL;
 }
 
-/* Makes all rows of a batch, round by round. */
-static void stream_parts(struct format_result *result,
-                         const struct vdbq_batch *batch)
-{
-    struct round rounds[2];
-    uint64_t first = 0;
-    for (unsigned i = 0; i < 2; i++)
-        rounds[i] = (struct round){ .result = result,
-                                    .batch = batch,
-                                    .parts = result->parts + i * PARTS,
-                                    .room = row_room(result),
-                                    .fits = true };
-    unsigned last = 0;
-    while (first < batch->rows && !result->out->error) {
-        run_round(result, &rounds[last], &rounds[!last], first);
-        last = !last;
-        first = part_end(&rounds[last], rounds[last].count - 1);
-    }
-    take_round(&rounds[last]);
-}
-
 void format_stream_batch(struct format_result *result,
                          const struct vdbq_batch *batch)
 {
-    if (batch->rows <= PART_ROWS)
+    struct round round = { .result = result,
+                           .batch = batch,
+                           .room = row_room(result) };
+    if (batch->rows <= PART_ROWS) {
+        format_stream_take(result);
         stream_rows(result, batch, 0, batch->rows);
-    else if (!open_parts(result))
+    } else if (!open_parts(result)) {
         result->failed = true;
-    else
-        stream_parts(result, batch);
+    } else {
+        while (round.first < batch->rows && !result->out->error)
+            round.first = run_round(&round);
+    }
     result->rows += batch->rows;
 }

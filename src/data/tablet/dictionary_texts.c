@@ -17,7 +17,9 @@
 enum {
     RANGES = HOSTILE(4, 1 << 10), /* of words, at most                 */
     LEAVE_ROWS = 128,             /* at least, before pages leave      */
-    BYTES_MIN = 1 << 12           /* of room for copies                */
+    BYTES_MIN = 1 << 12,          /* of room for copies                */
+    MISSES = 4 /* rows' work that it is to find a word that is
+                                     not near                          */
 };
 
 bool dictionary_in_file(const struct dictionary *words)
@@ -266,7 +268,8 @@ bool dictionary_texts_look_up(struct dictionary_texts *texts,
     if (dictionary_in_file(words) && words->count > 0)
         return copy(texts, words, numbers, count);
     struct looking looking = { texts->texts, words, numbers, count,
-                               parallel_threads(PARALLEL_THREADS_MAX, count) };
+                               parallel_threads(PARALLEL_THREADS_MAX,
+                                                count * MISSES) };
     parallel_run(looking.shares, look_up_share, &looking);
     return true;
 }
