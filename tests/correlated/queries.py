@@ -218,6 +218,19 @@ class Queries:
                 f'{self.rng.choice(TABLES)} {other} ON {other}.id = {own}.k '
                 f'AND {self.condition([self.rng.choice((own, other))], depth)} ORDER BY 1, 2')
 
+    def alone(self, own, table, depth):
+        """Rows without a partner, as an outer join tells them."""
+        other = self.alias()
+        mine, theirs = self.rng.choice(NARROW if self.large else LINKS)
+        more = self.rng.choice(('', f' AND {other}.v > 2', f' AND {other}.v < {own}.v',
+                                f' AND {other}.d = {own}.d'))
+        asked = self.rng.choice((mine, mine, 'id', 'v', 's'))
+        also = f' AND {self.condition([own], depth)}' if self.chance(0.3) else ''
+        shown = f', {other}.{self.rng.choice(("k", "s"))} AS c2' if self.chance(0.2) else ''
+        return (f'SELECT {own}.id AS c0, {own}.v AS c1{shown} FROM {table} {own} LEFT JOIN '
+                f'{self.rng.choice(TABLES)} {other} ON {other}.{mine} = {own}.{theirs}{more} '
+                f'WHERE {other}.{asked} IS NULL{also} ORDER BY 1, 2')
+
     def in_group(self, own, table, depth):
         return (f'SELECT {self.scalar([own], depth)} AS c0, count(*) AS c1, sum({own}.v) AS c2 '
                 f'FROM {table} {own} GROUP BY 1')
@@ -274,6 +287,6 @@ class Queries:
 
 
 FORMS = (Queries.in_results, Queries.in_results, Queries.in_where, Queries.in_where,
-         Queries.in_on, Queries.in_group, Queries.in_having, Queries.in_order,
+         Queries.in_on, Queries.alone, Queries.in_group, Queries.in_having, Queries.in_order,
          Queries.in_aggregate, Queries.in_filter, Queries.in_window, Queries.in_set,
          Queries.in_with)

@@ -273,6 +273,12 @@ static const struct pass {
               "refused further up.",
       .optional = true,
       .when = PASS_TREE },
+    { .name = "anti joins",
+      .each = anti_joins,
+      .text = "Left joins of which only rows without a partner are kept become "
+              "anti joins.",
+      .optional = true,
+      .when = PASS_TREE },
     { .name = "drop unread",
       .apply = drop_unread,
       .text =

@@ -8,6 +8,10 @@
  *
  * What may fail on the way hides what is refused above it: it is run for rows
  * that are not kept, too.
+ *
+ * And the other way round: where rows with a partner are refused, and nobody reads
+ * what stands beside the others, a left join is an anti join, which finds no more
+ * than whether there is a partner.
  */
 #include "plan/simplify/refused.h"
 
@@ -16,6 +20,9 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/condition/refuses.h"
+#include "plan/condition/split.h"
+#include "plan/make/node.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_readers.h"
@@ -219,4 +226,107 @@ struct node *refuse_nulls(struct binder *binder, struct node *node)
 {
     return node_count_readers(binder, node) && visit_fresh(binder, node) ? node
                                                                          : NULL;
+}
+
+/* -------------------------------------------------------------- alone -- */
+
+/* Whether a column of a left join is NULL in its rows without a partner, and in no
+ * other one. */
+static bool tells_partner(const struct node *join, int column)
+{
+    const struct vector *keys = &join->join.right_keys;
+    int middle = (int)join->left->column_count;
+    bool is_key = false;
+
+    if (column < middle)
+        return false;
+    for (size_t i = 0; !join->join.nulls_match && i < keys->count; i++)
+        is_key |= VECTOR_ITEMS(keys, int)[i] == column - middle;
+    return is_key || !join->right->columns[column - middle].nullable;
+}
+
+/* Whether a condition keeps the rows without a partner, and no others. */
+static bool asks_alone(const struct node *join, const struct expression *e)
+{
+    return e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_IS
+           && is_null_constant(e->right) && e->left->kind == EXPRESSION_COLUMN
+           && tells_partner(join, e->left->column.number);
+}
+
+/* Whether nobody reads columns of the right side. */
+static bool reads_left(struct binder *binder, const struct node *select,
+                       struct expression *rest, bool *done)
+{
+    const struct node *join = select->left;
+    bool *reads = column_flags(binder, join->column_count, false);
+
+    *done = reads != NULL;
+    for (unsigned i = 0; *done && i < select->column_count; i++)
+        *done = expression_reads(reads, &select->results[i]);
+    if (*done && rest != NULL)
+        *done = expression_reads(reads, &rest);
+    return *done && !any(reads, join->left->column_count, join->column_count);
+}
+
+/* The anti join whose rows are those of a left join without a partner. */
+static struct node *anti_of(struct binder *binder, const struct node *join)
+{
+    struct node *anti = node_join(binder, JOIN_ANTI, join->left, join->right);
+
+    if (anti == NULL)
+        return NULL;
+    anti->join.left_keys = join->join.left_keys;
+    anti->join.right_keys = join->join.right_keys;
+    anti->join.range = join->join.range;
+    anti->where = join->where;
+    return anti;
+}
+
+/* What is left of a condition where it asks for rows without a partner: `*asks`,
+ * whether it does. False: a failure. */
+static bool take_alone(struct binder *binder, const struct node *select,
+                       struct expression **rest, bool *asks)
+{
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
+
+    if (split_condition(binder, select->where, &parts) != VDBQ_OK)
+        return false;
+    *rest = NULL;
+    *asks = false;
+    for (size_t i = 0; i < parts.count; i++) {
+        struct expression *part = VECTOR_ITEMS(&parts, struct expression *)[i];
+        if (asks_alone(select->left, part)) {
+            *asks = true;
+            continue;
+        }
+        struct ast_expression place = { .at = part->at };
+        *rest = *rest == NULL
+                    ? part
+                    : expression_operator(binder, AST_AND, *rest, part, &place);
+        if (*rest == NULL)
+            return false;
+    }
+    return true;
+}
+
+struct node *anti_joins(struct binder *binder, struct node *node)
+{
+    const struct node *join = node->left;
+    struct expression *rest;
+    bool asks, done, left;
+
+    if (node->kind != NODE_SELECT || node->where == NULL
+        || join->kind != NODE_JOIN || join->join.kind != JOIN_LEFT
+        || (join->where != NULL && join->where->faults))
+        return node;
+    if (!take_alone(binder, node, &rest, &asks))
+        return NULL;
+    if (!asks)
+        return node;
+    left = reads_left(binder, node, rest, &done);
+    if (!done || !left)
+        return done ? node : NULL;
+    node->left = anti_of(binder, join);
+    node->where = rest;
+    return node->left != NULL ? node : NULL;
 }

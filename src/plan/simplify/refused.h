@@ -13,4 +13,8 @@ struct binder;
  * with NULLs in the place of a partner are kept by nobody. */
 struct node *refuse_nulls(struct binder *binder, struct node *node);
 
+/* Makes an anti join of a left one where a condition over it keeps no rows with a
+ * partner. */
+struct node *anti_joins(struct binder *binder, struct node *node);
+
 #endif
