@@ -46,7 +46,7 @@ class Queries:
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
                                 self.of_calls, self.of_calls, self.of_looks, self.of_looks,
-                                self.of_called, self.of_called))(
+                                self.of_called, self.of_called, self.of_bands))(
                                     self.rng.choice(KEYS))
 
     def some(self, *texts):
@@ -119,6 +119,29 @@ class Queries:
         """Groups of which coarser ones are made."""
         return (f'SELECT m.{key}, m.w, count(*), count(m.k), max(m.id), min(m.s) FROM many m'
                 + self.where(self.test('m')) + f' GROUP BY ROLLUP (m.w, m.{key})')
+
+    def of_bands(self, key):
+        """Pairs of rows with equal keys of which the ids, or what is made of them, are near."""
+        rng = self.rng
+        key = self.some('k', 'k', 'w')
+        low, wide = rng.randrange(-40, 40), rng.randrange(1, 200)
+        own, other = self.some(('m.id', 'n.id'), ('m.id * 2', 'n.id * 2'), ('m.w * 100 + m.id', 'n.id'),
+                               ("DATE '2024-01-01' + m.id", "DATE '2023-12-31' + n.id"))
+        band = self.some(f'{other} BETWEEN {own} + {low} AND {own} + {low + wide}',
+                         f'{other} > {own} - {wide} AND {other} < {own}',
+                         f'{own} - {other} < {wide} AND {own} >= {other}')
+        also = self.some('', '', ' AND n.w <> m.w', ' AND n.k = m.k')
+        on = f'n.{key} = m.{key} AND {band}{also}'
+        test = self.where(self.test('m'))
+        more = test.replace(' WHERE', ' AND')
+        return self.some(
+            f'SELECT count(*), sum(n.id), min(m.id) FROM many m JOIN many n ON {on}{test}',
+            f'SELECT m.w, count(n.id), sum(m.id) FROM many m LEFT JOIN many n ON {on}{test} '
+            'GROUP BY m.w',
+            f'SELECT count(*), sum(m.id) FROM many m WHERE EXISTS (SELECT 1 FROM many n '
+            f'WHERE {on}){more}',
+            f'SELECT count(*), sum(m.id) FROM many m WHERE NOT EXISTS (SELECT 1 FROM many n '
+            f'WHERE {on}){more}')
 
     def of_called(self, key):
         """Groups by what is called of few different values, or of many."""

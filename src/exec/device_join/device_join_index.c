@@ -30,7 +30,9 @@ static uint64_t hash_slots(uint64_t rows)
 
 bool device_join_does(const struct step_join *step, const struct device *device)
 {
-    return device_has_kernels(device) && step->range.side == RANGE_JOIN_NONE
+    bool by_keys =
+        step->range.side == RANGE_JOIN_NONE || step->left_keys.count > 0;
+    return device_has_kernels(device) && by_keys
            && step->left_keys.count <= JOIN_KEYS_MAX;
 }
 

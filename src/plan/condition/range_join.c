@@ -22,12 +22,6 @@
  * two cores; a GPU's cells cost still less. */
 static const double PRICE_ROW = 2048, PRICE_PAIR = 512, PRICE_LAUNCH = 1 << 20;
 
-/* One value and its bounds, by their numbers in what was found. */
-struct choice {
-    int low, high; /* -1: none */
-    int score;
-};
-
 static const struct bound *bound_at(const struct bounds *bounds, int i)
 {
     return vector_at(&bounds->found, (size_t)i);
@@ -46,10 +40,10 @@ static void choose_bound(const struct bounds *bounds, int i, int *best)
 }
 
 /* The bounds of what number `i` bounds. */
-static struct choice choice_of(const struct bounds *bounds, int i)
+static struct range_choice choice_of(const struct bounds *bounds, int i)
 {
     const struct bound *bound = bound_at(bounds, i), *other;
-    struct choice choice = { .low = -1, .high = -1 };
+    struct range_choice choice = { .low = -1, .high = -1 };
 
     for (int k = 0; k < (int)bounds->found.count; k++) {
         other = bound_at(bounds, k);
@@ -63,12 +57,12 @@ static struct choice choice_of(const struct bounds *bounds, int i)
     return choice;
 }
 
-static struct choice best_choice(const struct bounds *bounds)
+struct range_choice range_choose(const struct bounds *bounds)
 {
-    struct choice best = { .low = -1, .high = -1 };
+    struct range_choice best = { .low = -1, .high = -1 };
 
     for (int i = 0; i < (int)bounds->found.count; i++) {
-        struct choice choice = choice_of(bounds, i);
+        struct range_choice choice = choice_of(bounds, i);
         if (choice.score > best.score)
             best = choice;
     }
@@ -76,8 +70,8 @@ static struct choice best_choice(const struct bounds *bounds)
 }
 
 /* Whether the bounds say all of a part. */
-static bool says_all(const struct bounds *bounds, const struct choice *choice,
-                     size_t part)
+static bool says_all(const struct bounds *bounds,
+                     const struct range_choice *choice, size_t part)
 {
     const int chosen[2] = { choice->low, choice->high };
     int halves = 0;
@@ -93,9 +87,9 @@ static bool says_all(const struct bounds *bounds, const struct choice *choice,
 
 /* --------------------------------------------------------------- price -- */
 
-/* The share of all pairs in a range. */
-static double share_of(const struct bounds *bounds, const struct choice *choice,
-                       const struct range_sides *sides)
+double range_share(const struct bounds *bounds,
+                   const struct range_choice *choice,
+                   const struct range_sides *sides)
 {
     const int chosen[2] = { choice->low, choice->high };
     struct column_estimate estimates[2], value;
@@ -118,7 +112,7 @@ static void set_price(const struct bounds *bounds, const struct vector *parts,
                       const struct range_sides *sides,
                       struct range_price *price)
 {
-    struct choice best = best_choice(bounds);
+    struct range_choice best = range_choose(bounds);
     double pairs = estimate_rows(sides->rows[0] * sides->rows[1]), cell = 0;
 
     for (size_t i = 0; i < parts->count; i++) {
@@ -126,7 +120,7 @@ static void set_price(const struct bounds *bounds, const struct vector *parts,
             VECTOR_ITEMS(parts, struct expression *)[i];
         cell += part != NULL ? (double)part->size : 0;
     }
-    price->share = share_of(bounds, &best, sides);
+    price->share = range_share(bounds, &best, sides);
     price->range = (sides->rows[0] + sides->rows[1]) * PRICE_ROW
                    + pairs * price->share * PRICE_PAIR;
     price->grid = PRICE_LAUNCH + pairs * cell;
@@ -136,8 +130,7 @@ static void set_price(const struct bounds *bounds, const struct vector *parts,
 
 enum { BOUNDS_MAX = 256 }; /* each is compared with each */
 
-static enum vdbq_status find_bounds(struct bounds *bounds,
-                                    const struct vector *parts)
+enum vdbq_status range_find(struct bounds *bounds, const struct vector *parts)
 {
     enum vdbq_status status = VDBQ_OK;
 
@@ -160,10 +153,10 @@ static int column_for(struct bounds *bounds, struct node *nodes[2],
     return e ? node_column_for(bounds->binder, &nodes[is_right], e) : -1;
 }
 
-static enum vdbq_status make_range(struct bounds *bounds,
-                                   const struct choice *choice,
-                                   struct node *nodes[2],
-                                   struct step_range_join *range)
+enum vdbq_status range_make(struct bounds *bounds,
+                            const struct range_choice *choice,
+                            struct node *nodes[2],
+                            struct step_range_join *range)
 {
     const struct bound *low =
         choice->low < 0 ? NULL : bound_at(bounds, choice->low);
@@ -194,14 +187,14 @@ static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],
                                  struct vector *parts,
                                  struct step_range_join *range)
 {
-    struct choice best = best_choice(bounds);
+    struct range_choice best = range_choose(bounds);
 
     if (best.low < 0 && best.high < 0)
         return VDBQ_OK;
     for (size_t i = 0; i < parts->count; i++)
         if (says_all(bounds, &best, i))
             VECTOR_ITEMS(parts, struct expression *)[i] = NULL;
-    return make_range(bounds, &best, nodes, range);
+    return range_make(bounds, &best, nodes, range);
 }
 
 enum vdbq_status join_add_range(struct binder *binder, struct node *nodes[2],
@@ -211,7 +204,7 @@ enum vdbq_status join_add_range(struct binder *binder, struct node *nodes[2],
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
                              .found = VECTOR_IN(binder->arena, struct bound) };
-    enum vdbq_status status = find_bounds(&bounds, parts);
+    enum vdbq_status status = range_find(&bounds, parts);
 
     if (status == VDBQ_OK)
         status = add_best(&bounds, nodes, parts, range);
@@ -226,7 +219,7 @@ enum vdbq_status join_price_range(struct binder *binder, unsigned middle,
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
                              .found = VECTOR_IN(binder->arena, struct bound) };
-    enum vdbq_status status = find_bounds(&bounds, parts);
+    enum vdbq_status status = range_find(&bounds, parts);
 
     set_price(&bounds, parts, sides, price);
     return status;
@@ -238,7 +231,7 @@ enum vdbq_status join_has_range(struct binder *binder, unsigned middle,
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
                              .found = VECTOR_IN(binder->arena, struct bound) };
-    enum vdbq_status status = find_bounds(&bounds, parts);
+    enum vdbq_status status = range_find(&bounds, parts);
 
     *has = bounds.found.count > 0;
     return status;

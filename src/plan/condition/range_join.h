@@ -5,8 +5,9 @@
 #ifndef VDBQ_PLAN_CONDITION_RANGE_JOIN_H
 #define VDBQ_PLAN_CONDITION_RANGE_JOIN_H
 
-#include "plan/tree/node.h"
+#include "plan/condition/bounds.h"
 #include "plan/estimate/estimate.h"
+#include "plan/tree/node.h"
 
 struct binder;
 
@@ -30,6 +31,23 @@ struct range_sides {
     struct estimate_source columns; /* that the parts are over */
     double rows[2], bases[2];
 };
+
+/* Its parts: what the parts of a condition bound, one value and its bounds among that,
+ * and the range of these, with columns of the nodes that it makes. */
+struct range_choice {
+    int low, high; /* numbers in what was found; -1: none */
+    int score;
+};
+enum vdbq_status range_find(struct bounds *bounds, const struct vector *parts);
+struct range_choice range_choose(const struct bounds *bounds);
+/* The share of all pairs that are in it. */
+double range_share(const struct bounds *bounds,
+                   const struct range_choice *choice,
+                   const struct range_sides *sides);
+enum vdbq_status range_make(struct bounds *bounds,
+                            const struct range_choice *choice,
+                            struct node *nodes[2],
+                            struct step_range_join *range);
 
 enum vdbq_status join_price_range(struct binder *binder, unsigned middle,
                                   const struct vector *parts,

@@ -20,6 +20,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/condition/keyed_range.h"
 #include "plan/condition/split.h"
 #include "plan/make/common.h"
 #include "plan/make/node.h"
@@ -350,6 +351,13 @@ static const struct pass {
       .text =
           "Rows that find no partner in a join are left out before they are "
           "grouped or indexed, by a semi join with the keys of the others.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "key ranges",
+      .each = keyed_ranges,
+      .text =
+          "Joins by keys that have many partners, of which a condition bounds "
+          "a value, look for both at once.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "call late",

@@ -139,7 +139,10 @@ struct step_join {
     struct vector left_keys, right_keys; /* of int: columns, pairwise of one
                                             machine type                 */
     bool nulls_match;             /* NULL equals NULL                       */
-    struct step_range_join range; /* of integers, or of one type of floats  */
+    struct step_range_join range; /* of integers, or of one type of floats;
+                                     beside keys it leaves out pairs that the
+                                     keys or the condition refuse, and no
+                                     others: who looks by keys may leave it */
     struct program *condition;    /* over one table of the columns of both,
                                   one after the other, as a scan's input;
                                   rows that it outputs match, no matter

@@ -233,9 +233,7 @@ static enum vdbq_status check_range_join(const struct checking *check)
         || !can_bound(by, range->high, of->columns[range->column].type))
         return steps_refuse(check, "its band is not from %d to %d", range->low,
                             range->high);
-    return check->step->join.left_keys.count == 0
-               ? VDBQ_OK
-               : steps_refuse(check, "it has keys and a band");
+    return VDBQ_OK;
 }
 
 static enum vdbq_status check_condition(const struct checking *check)
