@@ -48,7 +48,8 @@ struct group_key {
 #define GROUP_WIDE 2
 #define GROUP_REAL 3
 #define GROUP_BEST 4
-#define GROUP_EARLIEST 5
+#define GROUP_BITS 5
+#define GROUP_EARLIEST 6
 
 struct group_aggregate {
     struct group_column value;
@@ -60,8 +61,9 @@ struct group_aggregate {
     u32 raise_at; /* GROUP_REAL: of a struct group_raise               */
     u32 distinct; /* 1: a value counts once in a group                 */
     u32 same;     /* the first one that keeps the same: maybe itself   */
-    u32 unused;
-    u64 flip;     /* GROUP_BEST: the state keeps order ^ flip          */
+    u32 odd;      /* GROUP_BITS: 1: those of an odd number, 0: of any  */
+    u64 flip;     /* GROUP_BEST: the state keeps order ^ flip, and
+                     GROUP_BITS value ^ flip                           */
     u64 base;     /* distinct: order of the least value                */
     u64 size;     /* ... values there are                              */
     u64 bits;     /* ... where its bits begin: one a slot and value    */

@@ -11,9 +11,7 @@
 #define TABLE GLOBAL
 #endif
 
-#ifdef VDBQ_LOCAL
 #include "sink/add.cl"
-#endif
 
 /* Adds to an integer of 64 bits; whether it carried over. */
 static u32 add(volatile TABLE u64 *to, u64 value)
@@ -65,6 +63,16 @@ static void greater(volatile TABLE u64 *to, u64 value)
 {
     if (*to < value)
         atom_max(to, value);
+}
+
+/* Keeps bits that a value has: those of any, or of an odd number of values. */
+static void keep_bits(volatile TABLE u64 *to, u64 bits, u32 odd)
+{
+#ifdef VDBQ_LOCAL
+    keep_bits_own(to, bits, odd);
+#else
+    keep_bits_common(to, bits, odd);
+#endif
 }
 
 /* The digits of a value for a sum of that `top`; of no number, 0. */
@@ -157,6 +165,15 @@ static void add_one(GLOBAL const struct group_aggregate *aggregate,
         }
         greater(state + 1, best);
         break;
+    case GROUP_BITS:
+        EACH_OF(mask)
+        {
+            u64 bits = value[t] ^ aggregate->flip;
+            low |= bits;
+            high ^= bits;
+        }
+        keep_bits(state + 1, aggregate->odd ? high : low, aggregate->odd);
+        break;
     default:
         break;
     }
@@ -199,6 +216,10 @@ static void add_each(CONTROL control,
     case GROUP_BEST:
         EACH_OF(mask)
         greater(to[t], value_code(type, value[t]) ^ aggregate->flip);
+        break;
+    case GROUP_BITS:
+        EACH_OF(mask)
+        keep_bits(to[t], value[t] ^ aggregate->flip, aggregate->odd);
         break;
     default:
         break;
@@ -306,6 +327,8 @@ static void flush_record(CONTROL control, RECORD to,
                 atom_add(state + k, own[k]);
         if (aggregate->kind == GROUP_BEST && state[1] < own[1])
             atom_max(state + 1, own[1]);
+        if (aggregate->kind == GROUP_BITS)
+            keep_bits_common(state + 1, own[1], aggregate->odd);
         if (aggregate->kind == GROUP_WIDE && (own[1] | own[2]) != 0) {
             u64 low = own[1];
             u64 high = own[2] + (atom_add(state + 1, low) + low < low);
@@ -330,6 +353,7 @@ KERNEL void vdbq_group_spread(CONTROL control, GLOBAL u8 *records, u64 slots)
             RECORD from = record + control->aggregate[aggregate->same].at;
             u32 words = aggregate->kind == GROUP_ROWS   ? 1
                         : aggregate->kind == GROUP_BEST ? 2
+                        : aggregate->kind == GROUP_BITS ? 2
                                                         : 3;
             for (u32 k = 0; aggregate->same < i && k < words; k++)
                 ((volatile GLOBAL u64 *)(record + aggregate->at))[k] =

@@ -175,6 +175,8 @@ static void put_aggregate(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
         state->failed = 1;
     if (kind == GROUP_BEST)
         value = code_value(to->type, from[1] ^ aggregate->flip);
+    if (kind == GROUP_BITS)
+        value = from[1] ^ aggregate->flip;
     if (kind == GROUP_EARLIEST) {
         null = from[1] == 0 || from[2] != 0;
         value = from[3];

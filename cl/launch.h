@@ -171,7 +171,8 @@ struct launch_key {
 #define TABLE_USED 2
 /* Operand d of the opcodes that add to groups. */
 #define ADD_ONLY_GROUP 1 /* there are no keys */
-#define ADD_LEAST 2      /* Best keeps the least value */
+#define ADD_TURNED 2     /* Best keeps the least value, Bits what all have */
+#define ADD_ODD 4        /* Bits keeps those that an odd number of values have */
 
 struct launch_head {
     struct launch_key keys[LAUNCH_KEYS];

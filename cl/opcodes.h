@@ -210,6 +210,8 @@
     X(BEST_I64,    "Best",    "I64", ADD,          NONE, I64,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
     X(BEST_F32,    "Best",    "F32", ADD,          NONE, F32,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
     X(BEST_F64,    "Best",    "F64", ADD,          NONE, F64,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
+    X(BITS_I32,    "Bits",    "I32", ADD,          NONE, I32,  GROUP,    1, "keep the bits of r[a] at byte c of its record") \
+    X(BITS_I64,    "Bits",    "I64", ADD,          NONE, I64,  GROUP,    1, "keep the bits of r[a] at byte c of its record") \
     X(GROUPED,     "Grouped", "-",  GROUPED,       NONE, NONE, GROUP,    1, "count it; if the launch has groups, it is output no more") \
     X(RESULT,      "Result",  "-",  RESULT,        NONE, NONE, OUTPUT,   4, "output b columns from r[a] on, if the row is valid") \
     X(CONVERGE,    "Converge", "-", NONE,          NONE, NONE, END,      0, "end of the rows' part")

@@ -18,3 +18,24 @@ static u32 add_own(volatile LOCAL u64 *to, u64 value)
                 << 32;
     return (u32)(high >> 32);
 }
+
+/* Keeps bits that are kept already too, of an odd number those that are not. */
+static void keep_bits_own(volatile LOCAL u64 *to, u64 bits, u32 odd)
+{
+    volatile LOCAL u32 *word = (volatile LOCAL u32 *)to;
+    u32 part[2] = { (u32)bits, (u32)(bits >> 32) };
+    for (u32 i = 0; i < 2; i++)
+        if (odd && part[i] != 0)
+            atomic_xor(word + i, part[i]);
+        else if ((part[i] & ~word[i]) != 0)
+            atomic_or(word + i, part[i]);
+}
+
+/* ... to those of all work-groups. */
+static void keep_bits_common(volatile GLOBAL u64 *to, u64 bits, u32 odd)
+{
+    if (odd && bits != 0)
+        atom_xor(to, bits);
+    else if ((bits & ~*to) != 0)
+        atom_or(to, bits);
+}

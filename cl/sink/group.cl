@@ -37,6 +37,8 @@ OP(BEST_I32) NOTHING
 OP(BEST_I64) NOTHING
 OP(BEST_F32) NOTHING
 OP(BEST_F64) NOTHING
+OP(BITS_I32) NOTHING
+OP(BITS_I64) NOTHING
 OP(GROUPED) NOTHING
 
 /* ----------------------------------------------------------- memories -- */
@@ -247,12 +249,52 @@ static void first_common(struct machine *m, volatile GLOBAL u64 *record, u32 row
     }
 #define BEST(T, WHOSE, ORDER)                                                \
     {                                                                        \
-        const u64 flip = (d & ADD_LEAST) ? 0xffffffffffffffffUL : 0;         \
+        const u64 flip = (d & ADD_TURNED) ? 0xffffffffffffffffUL : 0;         \
         NO_K;                                                                \
         if (d & ADD_ONLY_GROUP)                                              \
             BEST_ONLY(T, WHOSE, ORDER)                                       \
         else                                                                 \
             BEST_EACH(T, WHOSE, ORDER)                                       \
+    }
+
+/* Keeps the bits that any value has, or an odd number of values; of those that all
+ * have, the ones that any lacks. */
+#define BITS_ONLY(T, WHOSE)                                                  \
+    {                                                                        \
+        u64 any = 0, odd = 0;                                                \
+        u32 nulls = 0;                                                       \
+        EACH {                                                               \
+            u32 null = LIVE & FLAGGED, added = LIVE & !null;                 \
+            u64 bits = added ? (u64)(i64)A(T) ^ turn : 0;                    \
+            nulls += null;                                                   \
+            any |= bits;                                                     \
+            odd ^= bits;                                                     \
+        }                                                                    \
+        volatile MEMORY_##WHOSE u64 *record =                                \
+            AT_##WHOSE(m->slot[0] + (u32)c);                                 \
+        count_##WHOSE(record, nulls);                                        \
+        keep_bits_##WHOSE(record + 1, (d & ADD_ODD) ? odd : any, d & ADD_ODD); \
+    }
+#define BITS_EACH(T, WHOSE)                                                  \
+    EACH {                                                                   \
+        volatile MEMORY_##WHOSE u64 *record =                                \
+            AT_##WHOSE(m->slot[t] + (u32)c);                                 \
+        u64 bits = (u64)(i64)A(T) ^ turn;                                    \
+        if (!LIVE)                                                           \
+            continue;                                                        \
+        if (FLAGGED)                                                         \
+            count_##WHOSE(record, 1);                                        \
+        else                                                                 \
+            keep_bits_##WHOSE(record + 1, bits, d & ADD_ODD);                \
+    }
+#define BITS(T, WHOSE)                                                       \
+    {                                                                        \
+        const u64 turn = (d & ADD_TURNED) ? 0xffffffffffffffffUL : 0;        \
+        NO_K;                                                                \
+        if (d & ADD_ONLY_GROUP)                                              \
+            BITS_ONLY(T, WHOSE)                                              \
+        else                                                                 \
+            BITS_EACH(T, WHOSE)                                              \
     }
 
 /* The number of the first live row: those of a tile follow one another, but where
@@ -313,6 +355,8 @@ static u32 first_number(const struct machine *m, u32 live)
     SINK(BEST_I64, WHOSE) BEST(I64, WHOSE, AS_IT_IS)                         \
     SINK(BEST_F32, WHOSE) BEST(F32, WHOSE, order_f32)                        \
     SINK(BEST_F64, WHOSE) BEST(F64, WHOSE, order_f64)                        \
+    SINK(BITS_I32, WHOSE) BITS(I32, WHOSE)                                   \
+    SINK(BITS_I64, WHOSE) BITS(I64, WHOSE)                                   \
     SINK(GROUPED, WHOSE) { UNUSED(a), NO_B, NO_C; GROUPED(WHOSE) }
 
 SINKS(own)
@@ -344,27 +388,28 @@ static u32 flush_head(struct machine *m, u32 at)
     return 1;
 }
 
-static void flush_COUNT(struct machine *m, u32 at)
+static void flush_COUNT(struct machine *m, u32 at, i32 d)
 {
     u64 count = 0;
+    NO_D;
     EACH_COPY(count += from[0];)
     add_common(AT_common(at), count);
 }
 
-static void flush_SUM_I32(struct machine *m, u32 at)
+static void flush_SUM_I32(struct machine *m, u32 at, i32 d)
 {
     u64 low = 0, high = 0;
-    flush_COUNT(m, at);
+    flush_COUNT(m, at, d);
     EACH_COPY(low += (u32)from[1];
               high += (u64)(i64)(i32)(from[1] >> 32);)
     add_common(AT_common(at) + 1, low + (high << m->low_bits));
 }
 
-static void flush_SUM_I64(struct machine *m, u32 at)
+static void flush_SUM_I64(struct machine *m, u32 at, i32 d)
 {
     u64 low = 0, middle = 0, above = 0;
     const u32 bits = m->low_bits;
-    flush_COUNT(m, at);
+    flush_COUNT(m, at, d);
     EACH_COPY(low += (u32)from[1];
               middle += from[1] >> 32;
               above += from[2];)
@@ -374,10 +419,10 @@ static void flush_SUM_I64(struct machine *m, u32 at)
                     ((i64)above >> (64 - 2 * bits)) + (low + middle < low));
 }
 
-static void flush_best(struct machine *m, u32 at)
+static void flush_best(struct machine *m, u32 at, i32 d)
 {
     u64 best = 0;
-    flush_COUNT(m, at);
+    flush_COUNT(m, at, d);
     EACH_COPY(best = from[1] > best ? from[1] : best;)
     greater_common(AT_common(at) + 1, best);
 }
@@ -386,3 +431,15 @@ static void flush_best(struct machine *m, u32 at)
 #define flush_BEST_I64 flush_best
 #define flush_BEST_F32 flush_best
 #define flush_BEST_F64 flush_best
+
+static void flush_bits(struct machine *m, u32 at, i32 d)
+{
+    u64 any = 0, odd = 0;
+    flush_COUNT(m, at, d);
+    EACH_COPY(any |= from[1];
+              odd ^= from[1];)
+    keep_bits_common(AT_common(at) + 1, (d & ADD_ODD) ? odd : any, d & ADD_ODD);
+}
+
+#define flush_BITS_I32 flush_bits
+#define flush_BITS_I64 flush_bits

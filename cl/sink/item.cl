@@ -326,7 +326,7 @@ OP(SUM_F64) REAL(F64)
     {                                                                        \
         IF_GROUPED                                                           \
         count_flagged(m, k, b, c, d);                                        \
-        const WIDE flip = (d & ADD_LEAST) ? -1 : 0;                          \
+        const WIDE flip = (d & ADD_TURNED) ? -1 : 0;                          \
         if (d & ADD_ONLY_GROUP) {                                            \
             GLOBAL u64 *record = ONLY_RECORD(c);                             \
             WIDE best = LEAST;                                               \
@@ -355,6 +355,31 @@ OP(BEST_F32) BEST(F32, i32, LEAST_I32, order_f32)
 OP(BEST_F64) BEST(F64, i64, LEAST_I64, order_f64)
 
 #undef AS_IT_IS
+
+/* Keeps bits of those that are there and of others. */
+#define BITS_OF(there, others) ((d & ADD_ODD) ? (there) ^ (others) : (there) | (others))
+
+/* Keeps the bits that any value has, or an odd number of values; of those that all
+ * have, the ones that any lacks. */
+#define BITS(T)                                                              \
+    {                                                                        \
+        IF_GROUPED                                                           \
+        count_flagged(m, k, b, c, d);                                        \
+        const u64 turn = (d & ADD_TURNED) ? ~0UL : 0;                        \
+        if (d & ADD_ONLY_GROUP) {                                            \
+            u64 bits = 0;                                                    \
+            EACH_ADDED(u64 own = ((u64)(i64)A(T) ^ turn) & -(u64)added;      \
+                       bits = BITS_OF(bits, own);)                           \
+            GLOBAL u64 *record = ONLY_RECORD(c);                             \
+            record[1] = BITS_OF(record[1], bits);                            \
+        } else                                                               \
+            EACH_ROW(u64 own = FLAGGED ? 0 : (u64)(i64)A(T) ^ turn;          \
+                     GLOBAL u64 *record = RECORD(c);                         \
+                     record[1] = BITS_OF(record[1], own))                    \
+    }
+
+OP(BITS_I32) BITS(I32)
+OP(BITS_I64) BITS(I64)
 
 /* Notes that a row of a group has that number. */
 static inline void note_first(GLOBAL u64 *record, u64 number)

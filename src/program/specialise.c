@@ -153,8 +153,9 @@ static void specialise_flush(const struct program *program,
     for (int pc = part.first; pc < part.converge; pc++) {
         enum opcode op = program_at(program, pc)->op;
         if (is_flushed(op))
-            text_print(text, "    flush_%s(m, at + %d);\n",
-                       op_facts(op)->enum_name, pack->code[pc].c);
+            text_print(text, "    flush_%s(m, at + %d, %d);\n",
+                       op_facts(op)->enum_name, pack->code[pc].c,
+                       pack->code[pc].d);
     }
     text_print(text, "}\n");
 }

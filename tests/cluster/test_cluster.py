@@ -82,6 +82,9 @@ def test_answers():
     same("""
         select sum(x), avg(x), count(*), min(s), max(upper(s)) from t;
         select k, sum(x), min(s), max(s), count(distinct s) from t group by k;
+        select bit_and(id | 5), bit_or(-id), bit_xor(id * 7919) from t where id % 3 < 2;
+        select s, bit_and(k - 9), bit_or(id), bit_xor(id) filter (where k < 4) from t group by s;
+        select id % 4999, bit_or(k), bit_xor(k) from t group by 1 order by 1 limit 9;
         select s, count(*) from t where id > 19500 group by s;
         select upper(s), lower(s), count(*) from t group by 1, 2 having count(*) > 1538;
         select * from t where id % 1999 = 0;
@@ -101,6 +104,8 @@ DISTINCT = """
     select count(distinct x) from t where x is not null;
     select sum(distinct x), avg(distinct x), total(distinct x) from t where id % 3 = 0;
     select k, count(distinct s) from t group by k;
+    select bit_xor(distinct id % 501), bit_and(distinct k + 8), bit_or(k), count(distinct s) from t;
+    select s, bit_xor(distinct k), bit_xor(k), bit_or(k), count(distinct k) from t group by s;
     select s, count(distinct k), min(k), max(k) from t group by s having count(distinct k) > 6;
     select k, count(distinct id % 501) c from t where k <> 4 group by k order by c desc, k limit 3;
     select s, count(distinct case when id % 5 < 3 then k end), sum(distinct k) from t group by s;

@@ -152,6 +152,9 @@ class Analyses(Queries):
         forms = [('bool_or({0} IS NULL)', 'B')]
         if column.type in 'ITYW':
             forms += [('quantile_disc({0}, 0.5)', column.type), ('arg_min({0}, {0})', column.type)]
+        if column.type == 'I' and column.bound < SMALL:
+            forms += [('bit_and({0})', 'I'), ('bit_or({0})', 'I'), ('bit_xor({0})', 'I'),
+                      ('bit_xor(DISTINCT {0})', 'I')]
         if column.type in 'ID' and exact:
             forms += [('median({0})', 'D'), ('quantile_cont({0}, 0.25)', 'D')]
         if column.type == 'T':

@@ -10,6 +10,7 @@ PRODUCT_FEW = 600   # ... where many queries stand in others
 WINDOW_TYPES = 'IDTY'
 GROUP_CALLS = ('count(*)', 'count({0})', 'count(DISTINCT {0})', 'sum({0})', 'sum(DISTINCT {0})',
                'min({0})', 'max({0})', 'count(*) FILTER (WHERE {0} > 0)')
+BIT_CALLS = ('bit_and({0})', 'bit_or({0})', 'bit_xor({0})')  # sqlite3 has none
 PLAIN_OPERATORS = ('UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT')
 SET_OPERATORS = {'duckdb': PLAIN_OPERATORS + ('EXCEPT ALL', 'INTERSECT ALL')}
 
@@ -223,8 +224,9 @@ class Queries(Subqueries):
         where = self.where(Scope(columns)) if self.rng.random() < 0.3 else EMPTY
         key, other, x = self.rng.choice(columns), self.rng.choice(columns), self.rng.choice(numbers)
         parts, width = [], self.rng.choice((1, 2, 3))
+        calls = GROUP_CALLS + BIT_CALLS if self.peer == 'duckdb' else GROUP_CALLS
         for keys in self.rng.choice((([key, other], [key]), ([key], [other, key]))):
-            items = [key, *(Node(self.rng.choice(GROUP_CALLS), x, type='I', bound=x.bound * rows)
+            items = [key, *(Node(self.rng.choice(calls), x, type='I', bound=x.bound * rows)
                             for _ in range(width))]
             parts.append(Node('SELECT {0} FROM {1} {2} GROUP BY {3}', self.items(items), source,
                               where, listed(keys), type='Q'))
@@ -440,10 +442,13 @@ class Queries(Subqueries):
             return Node(self.rng.choice(('rank()', 'dense_rank()')), type='I', bound=10**6)
         for _ in range(9):
             kind = self.rng.choice(WINDOW_TYPES)
-            word = self.rng.choice(('count', 'sum', 'min', 'max', 'avg'))
+            word = self.rng.choice(('count', 'sum', 'min', 'max', 'avg') + (
+                ('bit_and', 'bit_or', 'bit_xor') if self.peer == 'duckdb' else ()))
             a = self.expressions.make(kind, 1, inner)
             if word in ('sum', 'avg') and (kind not in 'ID' or not exactly_added(a)
                                            or a.bound > 2**30):
+                continue
+            if word.startswith('bit') and (kind != 'I' or a.bound > 2**62):
                 continue
             result = {'count': 'I', 'avg': 'D'}.get(word, kind)
             return Node(f'{word}({{0}})', a, type=result, bound=max(a.bound, 1) * 2**17,

@@ -43,10 +43,9 @@ static bool takes_pairs(const struct step *input,
     if (aggregate->column < 0)
         return false;
     int type = step_machine_type(input->columns[aggregate->column].type);
-    enum aggregate_keeps keeps = keeps_of(aggregate);
     return aggregate->distinct
-           || ((keeps == AGGREGATE_KEEPS_BEST || keeps == AGGREGATE_KEEPS_FIRST)
-               && type != TYPE_F32 && type != TYPE_F64);
+           || (aggregate_takes_once(aggregate->function) && type != TYPE_F32
+               && type != TYPE_F64);
 }
 
 /* Whether aggregates before a number are of the same column, or keys have it. */

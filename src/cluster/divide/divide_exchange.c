@@ -103,6 +103,7 @@ static bool is_free_aggregate(const struct step *input,
     switch (aggregate_row(aggregate->function)->keeps) {
     case AGGREGATE_KEEPS_NOTHING:
     case AGGREGATE_KEEPS_SUM:
+    case AGGREGATE_KEEPS_BITS:
         return true;
     case AGGREGATE_KEEPS_BEST:
         return !is_float(&input->columns[aggregate->column]);

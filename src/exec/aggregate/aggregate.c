@@ -31,6 +31,8 @@ static enum aggregate_kind kind_of(enum aggregate_function function, int type)
         return is_float(type)     ? AGGREGATE_REAL
                : type == TYPE_I64 ? AGGREGATE_WIDE
                                   : AGGREGATE_NARROW;
+    case AGGREGATE_KEEPS_BITS:
+        return AGGREGATE_BITS;
     case AGGREGATE_KEEPS_BEST:
         return AGGREGATE_BEST;
     case AGGREGATE_KEEPS_FIRST:
@@ -58,8 +60,7 @@ struct aggregate aggregate_make(const struct step_aggregate *step,
 bool aggregate_is_distinct(const struct aggregate *aggregate)
 {
     return aggregate->step.distinct && aggregate->step.column >= 0
-           && aggregate->kind != AGGREGATE_BEST
-           && aggregate->kind != AGGREGATE_EARLIEST;
+           && !aggregate_takes_once(aggregate->step.function);
 }
 
 /* Whether its state is a sum of all values that count. */
@@ -92,6 +93,7 @@ size_t aggregate_bytes(const struct aggregate *aggregate)
         [AGGREGATE_WIDE] = sizeof(struct wide_state),
         [AGGREGATE_REAL] = sizeof(struct real_state),
         [AGGREGATE_BEST] = sizeof(struct best_state),
+        [AGGREGATE_BITS] = sizeof(struct bits_state),
         [AGGREGATE_EARLIEST] = sizeof(struct earliest_state)
     };
     if (aggregate->shared)
@@ -103,7 +105,7 @@ int aggregate_result_type(const struct aggregate *aggregate)
 {
     switch (aggregate_row(aggregate->step.function)->gives) {
     case AGGREGATE_GIVES_COUNT:
-    case AGGREGATE_GIVES_HIGH:
+    case AGGREGATE_GIVES_WORD:
         return TYPE_I64;
     case AGGREGATE_GIVES_SUM:
         return is_float(aggregate->type) ? TYPE_F64 : TYPE_I64;
@@ -324,13 +326,29 @@ static void add_best(const struct aggregate *aggregate, const void *values,
 {
     assert(aggregate->step.function == AGGREGATE_MIN
            || aggregate->step.function == AGGREGATE_MAX);
-    uint64_t flip = aggregate->step.function == AGGREGATE_MIN ? UINT64_MAX : 0;
+    uint64_t flip = aggregate_turn(aggregate->step.function);
 
     for (unsigned i = 0; i < count; i++) {
         struct best_state *state = (void *)(records[i] + aggregate->at);
         uint64_t code = order_at(aggregate->type, values, i) ^ flip;
         state->best = code > state->best ? code : state->best;
     }
+}
+
+static void add_bits(const struct aggregate *aggregate, const void *values,
+                     unsigned count, uint8_t *const *records)
+{
+    uint64_t turn = aggregate_turn(aggregate->step.function);
+    size_t at = aggregate->at;
+
+    if (aggregate->type == TYPE_I64)
+        for (unsigned i = 0; i < count; i++)
+            bits_merge(aggregate, (void *)(records[i] + at),
+                       ((const uint64_t *)values)[i] ^ turn);
+    else
+        for (unsigned i = 0; i < count; i++)
+            bits_merge(aggregate, (void *)(records[i] + at),
+                       (uint64_t)((const int32_t *)values)[i] ^ turn);
 }
 
 /* Rows ahead whose states are asked for: records of many aggregates lie apart in
@@ -383,6 +401,8 @@ static void add_many(const struct aggregate *aggregate, const void *values,
         add_real(aggregate, values, count, records);
     else if (aggregate->kind == AGGREGATE_BEST)
         add_best(aggregate, values, count, records);
+    else if (aggregate->kind == AGGREGATE_BITS)
+        add_bits(aggregate, values, count, records);
 }
 
 /* FIRST: NULLs count, too. */
@@ -464,7 +484,7 @@ BEST(f64, double, int64_t, INT64_MIN, order_f64)
 static void best_all(const struct aggregate *aggregate, const void *values,
                      unsigned count, struct best_state *state)
 {
-    int flip = aggregate->step.function == AGGREGATE_MIN ? -1 : 0;
+    int flip = aggregate_turn(aggregate->step.function) != 0 ? -1 : 0;
     int64_t best;
     uint64_t code;
 
@@ -480,6 +500,41 @@ static void best_all(const struct aggregate *aggregate, const void *values,
         best = best_i32(values, count, flip);
     code = order_code(best);
     state->best = code > state->best ? code : state->best;
+}
+
+/* The bits of some values: those that any has, and that an odd number have. */
+struct value_bits {
+    uint64_t any, odd;
+};
+
+/* Makes bits_<name>(): of values that are turned. */
+#define BITS(name, value_type)                                                 \
+    PARALLEL_CLONES                                                            \
+    static struct value_bits bits_##name(const value_type *values,             \
+                                         unsigned count, value_type turn)      \
+    {                                                                          \
+        value_type any = 0, odd = 0;                                           \
+        for (unsigned i = 0; i < count; i++) {                                 \
+            any |= values[i] ^ turn;                                           \
+            odd ^= values[i] ^ turn;                                           \
+        }                                                                      \
+        return (struct value_bits){ (uint64_t)any, (uint64_t)odd };            \
+    }
+
+BITS(i32, int32_t)
+BITS(i64, int64_t)
+
+static void bits_all(const struct aggregate *aggregate, const void *values,
+                     unsigned count, struct bits_state *state)
+{
+    int turn = aggregate_turn(aggregate->step.function) != 0 ? -1 : 0;
+    struct value_bits bits = aggregate->type == TYPE_I64
+                                 ? bits_i64(values, count, turn)
+                                 : bits_i32(values, count, turn);
+
+    bits_merge(aggregate, state,
+               aggregate->step.function == AGGREGATE_BIT_XOR ? bits.odd
+                                                             : bits.any);
 }
 
 /* Widens floats to doubles, which is exact. */
@@ -518,6 +573,9 @@ void aggregate_add_all(const struct aggregate *aggregate, const void *values,
         break;
     case AGGREGATE_BEST:
         best_all(aggregate, values, count, (void *)state);
+        break;
+    case AGGREGATE_BITS:
+        bits_all(aggregate, values, count, (void *)state);
         break;
     default:
         break;

@@ -32,6 +32,7 @@ enum aggregate_kind {
     AGGREGATE_WIDE,   /* a sum of 64-bit integers, in 128 bits     */
     AGGREGATE_REAL,   /* a sum of floats (sum.h)                   */
     AGGREGATE_BEST,   /* the least or greatest value (order.h)     */
+    AGGREGATE_BITS,   /* bits of integers, in a word               */
     AGGREGATE_EARLIEST
 };
 struct aggregate {

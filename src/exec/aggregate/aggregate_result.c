@@ -66,6 +66,8 @@ void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
     else if (aggregate->kind == AGGREGATE_BEST
              && best->best > ((struct best_state *)state)->best)
         ((struct best_state *)state)->best = best->best;
+    else if (aggregate->kind == AGGREGATE_BITS)
+        bits_merge(aggregate, state, ((const struct bits_state *)other)->bits);
 }
 
 /* The exact sum, whatever its state is kept in. */
@@ -151,9 +153,9 @@ static void best_result(const struct aggregate *aggregate, uint64_t best,
                         void *values, uint64_t row)
 {
     assert(aggregate->kind == AGGREGATE_BEST);
-    uint64_t code = aggregate->step.function == AGGREGATE_MIN ? ~best : best;
 
-    order_put(aggregate->type, code, values, row);
+    order_put(aggregate->type, best ^ aggregate_turn(aggregate->step.function),
+              values, row);
 }
 
 /* A result; where it is NULL, its value may be anything. */
@@ -176,6 +178,11 @@ static enum vdbq_status any_result(const struct aggregate *aggregate,
     case AGGREGATE_EARLIEST:
         nulls[row] = earliest->before == 0 || earliest->null;
         memcpy((uint8_t *)values + row * width, &earliest->value, width);
+        return VDBQ_OK;
+    case AGGREGATE_BITS:
+        nulls[row] = counted == 0;
+        ((uint64_t *)values)[row] = ((const struct bits_state *)state)->bits
+                                    ^ aggregate_turn(aggregate->step.function);
         return VDBQ_OK;
     case AGGREGATE_BEST:
         nulls[row] = counted == 0;

@@ -7,6 +7,8 @@
 #ifndef VDBQ_EXEC_AGGREGATE_STATE_H
 #define VDBQ_EXEC_AGGREGATE_STATE_H
 
+#include <assert.h>
+
 #include "exec/aggregate/aggregate.h"
 #include "exec/rows/quotient.h"
 #include "exec/rows/sum.h"
@@ -24,6 +26,11 @@ struct real_state {
 };
 struct best_state {
     uint64_t best; /* order + 2^63; MIN keeps that of ~order */
+};
+struct bits_state {
+    uint64_t
+        bits; /* of any value, or of an odd number; BIT_AND keeps those that
+                      any lacks */
 };
 struct earliest_state {
     uint64_t before; /* ~ number of the row; 0: no row */
@@ -66,6 +73,17 @@ static inline void narrow_carry(struct narrow_state *state)
 {
     state->carry += state->sum >> SUM_CARRY_BITS;
     state->sum &= SUM_CARRY_MASK;
+}
+
+/* Takes in bits, turned as aggregate_turn() has it. */
+static inline void bits_merge(const struct aggregate *aggregate,
+                              struct bits_state *state, uint64_t bits)
+{
+    assert(aggregate->kind == AGGREGATE_BITS);
+    if (aggregate->step.function == AGGREGATE_BIT_XOR)
+        state->bits ^= bits;
+    else
+        state->bits |= bits;
 }
 
 /* Adds 128 bits to a sum. */

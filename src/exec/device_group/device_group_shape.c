@@ -158,9 +158,10 @@ static bool place_aggregate(const struct device_group_params *params,
                             struct group_aggregate *placed)
 {
     static const u32 kinds[] = {
-        [AGGREGATE_ROWS] = GROUP_ROWS, [AGGREGATE_NARROW] = GROUP_NARROW,
-        [AGGREGATE_WIDE] = GROUP_WIDE, [AGGREGATE_REAL] = GROUP_REAL,
-        [AGGREGATE_BEST] = GROUP_BEST, [AGGREGATE_EARLIEST] = GROUP_EARLIEST
+        [AGGREGATE_ROWS] = GROUP_ROWS,        [AGGREGATE_NARROW] = GROUP_NARROW,
+        [AGGREGATE_WIDE] = GROUP_WIDE,        [AGGREGATE_REAL] = GROUP_REAL,
+        [AGGREGATE_BEST] = GROUP_BEST,        [AGGREGATE_BITS] = GROUP_BITS,
+        [AGGREGATE_EARLIEST] = GROUP_EARLIEST
     };
     const struct device_column *value =
         step->column >= 0 ? &params->columns[step->column] : NULL;
@@ -176,7 +177,8 @@ static bool place_aggregate(const struct device_group_params *params,
         .has_value = value != NULL,
         .has_filter = step->filter >= 0,
         .at = (u32)*at,
-        .flip = step->function == AGGREGATE_MIN ? UINT64_MAX : 0,
+        .odd = step->function == AGGREGATE_BIT_XOR,
+        .flip = aggregate_turn(step->function),
     };
     *at += aggregate_bytes(made);
     if (value != NULL)

@@ -231,7 +231,7 @@ static void renumber_state(const struct aggregate *aggregate, uint8_t *extra,
 {
     struct best_state *best = (void *)(extra + aggregate->at);
     struct earliest_state *earliest = (void *)(extra + aggregate->at);
-    uint64_t flip = aggregate->step.function == AGGREGATE_MIN ? UINT64_MAX : 0;
+    uint64_t flip = aggregate_turn(aggregate->step.function);
     if (aggregate->kind == AGGREGATE_BEST && best->best > 0)
         best->best = order_code(texts->number(
                          texts->context, column,

@@ -182,9 +182,6 @@ run_function(struct window *window, const struct step_window_function *function,
     case WINDOW_STRING_AGG:
         assert(joined != NULL);
         return window_join_texts(window, function, joined, result, error);
-    case WINDOW_BIT_AND:
-    case WINDOW_BIT_OR:
-    case WINDOW_BIT_XOR:
     case WINDOW_PRODUCT:
     case WINDOW_QUANTILE_BELOW:
     case WINDOW_QUANTILE_ABOVE:

@@ -139,7 +139,7 @@ double window_quantile_part(const struct step_window_function *function,
 /* What all rows of a partition have. */
 struct partition_value {
     bool null;
-    bool computed;   /* it is `bits`, of a BIGINT or a DOUBLE; else ... */
+    bool computed;   /* it is `bits`, of a DOUBLE; else ...             */
     uint32_t source; /* ... the value of this row                       */
     uint64_t bits;
 };
@@ -151,7 +151,6 @@ static inline struct partition_value partition_real(double value)
 }
 /* window_fold.c: one of FOLD_FUNCTIONS, of the rows [begin, end) of the order. */
 struct partition_value window_fold(const struct window *window,
-                                   enum window_function function,
                                    const struct row_set_column *values,
                                    uint32_t begin, uint32_t end);
 /* window_joined.c: STRING_AGG; the column gets places of its gather. */

@@ -89,8 +89,7 @@ static struct partition_value value_of(const struct quantiles *all,
                                        uint32_t begin, uint32_t end)
 {
     return window_is_fold(all->function->function)
-               ? window_fold(all->window, all->function->function, all->values,
-                             begin, end)
+               ? window_fold(all->window, all->values, begin, end)
                : quantile_of(all, begin, end);
 }
 

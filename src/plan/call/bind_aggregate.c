@@ -33,16 +33,19 @@ const struct aggregate_row *call_aggregate(const struct ast_expression *tree)
                : row;
 }
 
-/* The argument in a type that the aggregate adds up. */
+/* The argument in a type that the aggregate takes: one that is added up, or has
+ * bits. */
 static struct expression *summand(struct binder *binder,
                                   const struct call *call,
                                   const struct aggregate_row *row,
                                   struct expression *e)
 {
-    if (row->keeps != AGGREGATE_KEEPS_SUM || is_float(e->type)
-        || is_integer(e->type) || e->type == VDBQ_DECIMAL)
+    bool adds = row->keeps == AGGREGATE_KEEPS_SUM;
+
+    if ((!adds && row->keeps != AGGREGATE_KEEPS_BITS) || is_integer(e->type)
+        || (adds && (is_float(e->type) || e->type == VDBQ_DECIMAL)))
         return e;
-    if (e->type == VDBQ_BOOLEAN)
+    if (adds ? e->type == VDBQ_BOOLEAN : is_null_constant(e))
         return expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
     return refuse_argument(binder, call, e);
 }
@@ -311,9 +314,7 @@ static struct expression *bind_made(struct binder *binder,
     if (function == AGGREGATE_STRING_AGG)
         return bind_string_agg(binder, call);
     if (!check_made(binder, call, extreme || pairs ? 2 : 1,
-                    truth || first
-                        || (function >= AGGREGATE_BIT_AND
-                            && function <= AGGREGATE_PRODUCT)
+                    truth || first || function == AGGREGATE_PRODUCT
                         || function == AGGREGATE_APPROX_COUNT_DISTINCT))
         return NULL;
     if (pairs)

@@ -13,17 +13,15 @@
 #include "plan/operator/rows_fold.h"
 #include "plan/tree/binder.h"
 
-/* A number as the function takes it: a BIGINT or a DOUBLE. */
+/* A number as a DOUBLE. */
 static struct expression *number_of(struct binder *binder,
-                                    const struct call *call, int type)
+                                    const struct call *call)
 {
     struct expression *e = call->arguments[0];
-    bool fits =
-        is_null_constant(e)
-        || (type == VDBQ_BIGINT ? is_integer(e->type) : is_number(e->type));
 
-    return fits ? expression_cast_plain(binder, e, type, call->tree->at)
-                : refuse_argument(binder, call, e);
+    return is_null_constant(e) || is_number(e->type)
+               ? expression_cast_plain(binder, e, VDBQ_DOUBLE, call->tree->at)
+               : refuse_argument(binder, call, e);
 }
 
 /* ------------------------------------------------------------- of all rows -- */
@@ -59,12 +57,6 @@ struct expression *fold_given(struct binder *binder, const struct call *call,
 static enum window_function window_of(enum aggregate_function function)
 {
     switch (function) {
-    case AGGREGATE_BIT_AND:
-        return WINDOW_BIT_AND;
-    case AGGREGATE_BIT_OR:
-        return WINDOW_BIT_OR;
-    case AGGREGATE_BIT_XOR:
-        return WINDOW_BIT_XOR;
     case AGGREGATE_PRODUCT:
         return WINDOW_PRODUCT;
     case AGGREGATE_LAST_ROW:
@@ -82,8 +74,7 @@ static bool fill_value(struct binder *binder, const struct call *call,
     bool tells_apart =
         function == AGGREGATE_MODE || (folds && call->tree->distinct);
 
-    fold->value =
-        folds ? number_of(binder, call, fold->type) : call->arguments[0];
+    fold->value = folds ? number_of(binder, call) : call->arguments[0];
     if (tells_apart && fold->value != NULL)
         fold->key = collation_own_key(binder, fold->value);
     return fold->value != NULL && (fold->key != NULL || !tells_apart);
@@ -94,8 +85,7 @@ static struct expression *fold_rows(struct binder *binder,
                                     enum aggregate_function function)
 {
     struct rows_fold fold =
-        fold_of_call(binder, call, window_of(function),
-                     function == AGGREGATE_PRODUCT ? VDBQ_DOUBLE : VDBQ_BIGINT);
+        fold_of_call(binder, call, window_of(function), VDBQ_DOUBLE);
     struct expression *e = NULL;
 
     if (!fill_value(binder, call, function, &fold))
@@ -133,7 +123,7 @@ struct expression *bind_fold(struct binder *binder, const struct call *call,
         return count_distinct(binder, call);
     case AGGREGATE_FSUM:
         return bind_aggregate_part(binder, call, AGGREGATE_SUM,
-                                   number_of(binder, call, VDBQ_DOUBLE));
+                                   number_of(binder, call));
     case AGGREGATE_ANY_VALUE:
         if (!bind_filter_nulls(binder, &known, call->arguments[0]))
             return NULL;

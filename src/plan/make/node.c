@@ -315,6 +315,9 @@ bool aggregate_of_parts(const struct step_aggregate *aggregate, int type,
     case AGGREGATE_SUM:
     case AGGREGATE_MIN:
     case AGGREGATE_MAX:
+    case AGGREGATE_BIT_AND:
+    case AGGREGATE_BIT_OR:
+    case AGGREGATE_BIT_XOR:
         return !aggregate->distinct && !is_float(type);
     case AGGREGATE_FIRST:
         return aggregate->filter < 0;
@@ -339,7 +342,7 @@ void aggregate_column(enum aggregate_function function,
             column->type = is_float(argument->type) ? VDBQ_DOUBLE : VDBQ_BIGINT;
         column->range = range_full(column->type);
         break;
-    case AGGREGATE_GIVES_HIGH:
+    case AGGREGATE_GIVES_WORD:
         *column = (struct node_column){ .type = VDBQ_BIGINT, .nullable = true };
         column->range = range_full(VDBQ_BIGINT);
         break;

@@ -106,6 +106,9 @@ static bool is_simple(const struct node *group,
     case AGGREGATE_MAX:
         return !is_float(type);
     case AGGREGATE_SUM:
+    case AGGREGATE_BIT_AND:
+    case AGGREGATE_BIT_OR:
+    case AGGREGATE_BIT_XOR:
         return is_integer(type) || type == VDBQ_DECIMAL;
     default:
         return false;

@@ -63,6 +63,26 @@ const char *aggregate_name(enum aggregate_function function)
     return aggregate_row(function)->name;
 }
 
+bool aggregate_takes_once(enum aggregate_function function)
+{
+    switch (aggregate_row(function)->keeps) {
+    case AGGREGATE_KEEPS_BITS:
+        return function != AGGREGATE_BIT_XOR;
+    case AGGREGATE_KEEPS_BEST:
+    case AGGREGATE_KEEPS_FIRST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint64_t aggregate_turn(enum aggregate_function function)
+{
+    return function == AGGREGATE_MIN || function == AGGREGATE_BIT_AND
+               ? UINT64_MAX
+               : 0;
+}
+
 const char *window_name(enum window_function function)
 {
     assert((size_t)function < WINDOWS);

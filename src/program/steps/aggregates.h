@@ -14,11 +14,13 @@
 #define VDBQ_PROGRAM_AGGREGATES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What is kept of a group's rows, beside how many do not count. */
 enum aggregate_keeps {
     AGGREGATE_KEEPS_NOTHING,
     AGGREGATE_KEEPS_SUM,   /* of numbers: BOOLEAN is cast                   */
+    AGGREGATE_KEEPS_BITS,  /* of integers: those of any, or of an odd number */
     AGGREGATE_KEEPS_BEST,  /* the least or the greatest value               */
     AGGREGATE_KEEPS_FIRST, /* the value of the first row, NULL or not       */
     AGGREGATE_KEEPS_ALL,   /* nothing by itself: the binder makes it of
@@ -32,7 +34,8 @@ enum aggregate_gives {
     AGGREGATE_GIVES_COUNT,  /* BIGINT, never NULL                          */
     AGGREGATE_GIVES_SUM,    /* of integers BIGINT, an overflow fails; of
                                floats DOUBLE; of DECIMAL the same scale    */
-    AGGREGATE_GIVES_HIGH,   /* BIGINT: what is above 64 bits of a sum      */
+    AGGREGATE_GIVES_WORD,   /* BIGINT: bits that values have, or what is
+                               above 64 bits of a sum                      */
     AGGREGATE_GIVES_DOUBLE, /* whatever numbers are added                  */
     AGGREGATE_GIVES_REST,   /* DOUBLE: what one that is nearest to a sum
                                leaves of it                                */
@@ -52,14 +55,18 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(TOTAL, total, SUM, DOUBLE, ZERO, "the sum as a DOUBLE")                  \
     _(AVG, avg, SUM, DOUBLE, NULL, "the sum through the number of values")     \
     _(MIN, min, BEST, VALUE, NULL, "the least value")                          \
-    _(MAX, max, BEST, VALUE, NULL, "the greatest value")
+    _(MAX, max, BEST, VALUE, NULL, "the greatest value")                       \
+    _(BIT_AND, bit_and, BITS, WORD, NULL, "the bits that all values have")     \
+    _(BIT_OR, bit_or, BITS, WORD, NULL, "the bits that a value has")           \
+    _(BIT_XOR, bit_xor, BITS, WORD, NULL,                                      \
+      "the bits that an odd number of values have")
 
 /* Those that the planner alone makes. */
 #define INNER_AGGREGATES(_)                                                    \
     _(FIRST, first, FIRST, VALUE, NULL, "the value of the first row")          \
     _(SUM_LOW, sum_low, SUM, SUM, NULL,                                        \
       "the lowest 64 bits of an integer sum, which does not fail")             \
-    _(SUM_HIGH, sum_high, SUM, HIGH, NULL, "the bits above these")             \
+    _(SUM_HIGH, sum_high, SUM, WORD, NULL, "the bits above these")             \
     _(SUM_REST, sum_rest, SUM, REST, ZERO,                                     \
       "the sum without what TOTAL gives of it")
 
@@ -106,10 +113,6 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(ARG_MAX, arg_max, OTHERS, VALUE, NULL, "... the greatest")               \
     _(LAST_ROW, last, OTHERS, VALUE, NULL, "the last row's value")             \
     _(MODE, mode, OTHERS, VALUE, NULL, "the value that most rows have")        \
-    _(BIT_AND, bit_and, OTHERS, SUM, NULL, "the bits that all values have")    \
-    _(BIT_OR, bit_or, OTHERS, SUM, NULL, "the bits that a value has")          \
-    _(BIT_XOR, bit_xor, OTHERS, SUM, NULL,                                     \
-      "the bits that an odd number of values have")                            \
     _(PRODUCT, product, OTHERS, DOUBLE, NULL, "the product")                   \
     _(FSUM, fsum, OTHERS, DOUBLE, NULL, "the sum as a DOUBLE")                 \
     _(APPROX_COUNT_DISTINCT, approx_count_distinct, OTHERS, COUNT, ZERO,       \
@@ -161,11 +164,8 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
 #define TEXT_FUNCTIONS(_)                                                      \
     _(STRING_AGG, string_agg, 1, 2, "all texts, joined by a separator")
 
-/* Likewise, of numbers: whole ones, or DOUBLE. */
+/* Likewise, of DOUBLEs. */
 #define FOLD_FUNCTIONS(_)                                                      \
-    _(BIT_AND, bit_and, 1, 1, "the bits that all values have")                 \
-    _(BIT_OR, bit_or, 1, 1, "the bits that a value has")                       \
-    _(BIT_XOR, bit_xor, 1, 1, "the bits that an odd number of values have")    \
     _(PRODUCT, product, 1, 1, "the product, from the first row to the last")
 
 /*
@@ -218,6 +218,11 @@ struct window_row {
 
 const struct aggregate_row *aggregate_row(enum aggregate_function function);
 const char *aggregate_name(enum aggregate_function function);
+/* Whether values that are equal give what one of them does. */
+bool aggregate_takes_once(enum aggregate_function function);
+/* What is kept are values with these bits turned, 0 or all of them: of the least
+ * value the greatest one so, of the bits that all have those that any has. */
+uint64_t aggregate_turn(enum aggregate_function function);
 /* Not of WINDOW_AGGREGATE, which is called by the aggregate's name. */
 const char *window_name(enum window_function function);
 

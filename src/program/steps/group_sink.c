@@ -44,6 +44,13 @@ static enum opcode best_op(int type)
     return ops[type];
 }
 
+static enum opcode bits_op(int type)
+{
+    return type == TYPE_I32   ? OP_BITS_I32
+           : type == TYPE_I64 ? OP_BITS_I64
+                              : OPCODES;
+}
+
 static const struct step_aggregate *aggregate_at(const struct step_group *group,
                                                  size_t number)
 {
@@ -71,6 +78,10 @@ static enum opcode aggregate_op(const struct program *program,
         return distinct ? OPCODES : OP_COUNT;
     case AGGREGATE_KEEPS_SUM:
         return distinct ? OPCODES : sum_op(type);
+    case AGGREGATE_KEEPS_BITS:
+        return distinct && !aggregate_takes_once(aggregate->function)
+                   ? OPCODES
+                   : bits_op(type);
     case AGGREGATE_KEEPS_BEST:
         return best_op(type);
     default:
@@ -109,6 +120,7 @@ static unsigned kept_bytes(const struct program *program,
         return type == TYPE_F32 || type == TYPE_F64
                    ? sizeof(u64) + sizeof(struct sum)
                    : 3 * sizeof(u64);
+    case AGGREGATE_KEEPS_BITS:
     case AGGREGATE_KEEPS_BEST:
         return 2 * sizeof(u64);
     default:
@@ -139,7 +151,8 @@ static bool keep_same(const struct step_aggregate *a,
 {
     enum aggregate_keeps keeps = aggregate_row(a->function)->keeps;
     return keeps == aggregate_row(b->function)->keeps && a->column == b->column
-           && (keeps != AGGREGATE_KEEPS_BEST || a->function == b->function);
+           && ((keeps != AGGREGATE_KEEPS_BEST && keeps != AGGREGATE_KEEPS_BITS)
+               || a->function == b->function);
 }
 
 size_t group_sink_same(const struct step_group *group, size_t number)
@@ -167,7 +180,8 @@ static void append_aggregate(const struct program *program,
     struct program_result value = argument(program, aggregate);
     enum opcode op = aggregate_op(program, aggregate);
     int form = (group->keys == 0 ? ADD_ONLY_GROUP : 0)
-               | (aggregate->function == AGGREGATE_MIN ? ADD_LEAST : 0);
+               | (aggregate_turn(aggregate->function) != 0 ? ADD_TURNED : 0)
+               | (aggregate->function == AGGREGATE_BIT_XOR ? ADD_ODD : 0);
     if (group_sink_same(group, number) < number
         || (op == OP_COUNT && value.null_register < 0))
         return;

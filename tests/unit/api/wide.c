@@ -66,6 +66,10 @@ static const char *const grouped[] = {
     "select y, count(*), sum(b), avg(b), count(b), min(b), max(x) from t "
     "group by y",
     "select y, x, count(*), sum(id) from t where x > 3 group by y, x",
+    "select bit_and(x | 4), bit_or(b), bit_xor(b), bit_xor(id) from t",
+    "select y, bit_and(b), bit_or(x), bit_xor(id * 7919), bit_and(x - 40) "
+    "from t where id % 7 <> 2 group by y",
+    "select b, bit_xor(id), bit_or(x) from t group by b",
     "select b, sum(x), max(y) from t group by b",
     "select b, y, count(*) from t where id % 3 = 1 group by b, y",
     "select x, min(b) from t where y = 6 group by x",

@@ -95,6 +95,15 @@ static void naive_take(const struct step_aggregate *aggregate, uint32_t row,
             }
         }
         break;
+    case AGGREGATE_BIT_AND:
+        value->integer = first ? integer : value->integer & integer;
+        break;
+    case AGGREGATE_BIT_OR:
+        value->integer |= integer;
+        break;
+    case AGGREGATE_BIT_XOR:
+        value->integer ^= integer;
+        break;
     default:
         value->real += real;
         value->integer += integer;
@@ -158,6 +167,9 @@ static enum vdbq_type result_type(const struct step_aggregate *aggregate)
     unsigned column = (unsigned)aggregate->column;
     switch (aggregate->function) {
     case AGGREGATE_COUNT:
+    case AGGREGATE_BIT_AND:
+    case AGGREGATE_BIT_OR:
+    case AGGREGATE_BIT_XOR:
         return VDBQ_BIGINT;
     case AGGREGATE_SUM:
         return random_is_float(column) ? VDBQ_DOUBLE : VDBQ_BIGINT;
@@ -330,8 +342,8 @@ static struct step_group random_step(void)
                                .aggregates = VECTOR(struct step_aggregate) };
     for (unsigned i = random_below(AGGREGATES_MAX + 1); i > 0; i--) {
         struct step_aggregate *aggregate = vector_add(&step.aggregates);
-        aggregate->function = (enum aggregate_function)random_below(7);
         aggregate->column = (int)random_below(RANDOM_COLUMNS);
+        aggregate->function = random_aggregate((unsigned)aggregate->column);
         aggregate->distinct = random_below(4) == 0;
         aggregate->filter = random_below(3) == 0 ? RANDOM_FILTER : -1;
         if (aggregate->function == AGGREGATE_COUNT && random_below(2) == 0)
