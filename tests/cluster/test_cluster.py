@@ -85,6 +85,9 @@ def test_answers():
         select bit_and(id | 5), bit_or(-id), bit_xor(id * 7919) from t where id % 3 < 2;
         select s, bit_and(k - 9), bit_or(id), bit_xor(id) filter (where k < 4) from t group by s;
         select id % 4999, bit_or(k), bit_xor(k) from t group by 1 order by 1 limit 9;
+        select k, mode(s), count(*), max(id) from t where id % 13 <> k group by k;
+        select mode(k), sum(id) from t; select s, mode(id % 5), mode(k) from t group by s;
+        select mode(k), count(*) from t where id < 0;
         select s, count(*) from t where id > 19500 group by s;
         select upper(s), lower(s), count(*) from t group by 1, 2 having count(*) > 1538;
         select * from t where id % 1999 = 0;

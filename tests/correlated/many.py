@@ -46,7 +46,12 @@ class Queries:
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
                                 self.of_calls, self.of_calls, self.of_looks, self.of_looks,
+<<<<<<< HEAD
                                 self.of_called, self.of_called, self.of_bands))(
+=======
+                                self.of_modes,
+                                self.of_called, self.of_called))(
+>>>>>>> a6f16351 (The most frequent values of groups are found among groups by them, where these are few)
                                     self.rng.choice(KEYS))
 
     def some(self, *texts):
@@ -114,6 +119,19 @@ class Queries:
                 f'quantile_disc(m.{self.some("s", "id", "d")}, 0.{self.rng.randrange(1, 10)}), '
                 f'quantile_cont({value}, 0.25){more if group else ""} FROM many m'
                 + self.where(self.test('m')) + group)
+
+    def of_modes(self, key):
+        """What most rows of a group have, with other aggregates or without."""
+        value = self.some('m.w', 'm.w', 'm.s', 'm.k', 'm.d', 'm.w % 4', 'upper(m.s)', f'm.{key}')
+        keys = self.some('m.w', 'm.w % 3', f'm.{key}', f'm.w, m.{key}')
+        narrowed = self.some('', '', ' FILTER (WHERE m.id % 3 = 1)')
+        more = self.some('', '', ', count(*)', ', sum(m.id), max(m.s)', ', sum(1000 / (m.w - 3))',
+                         ', avg(m.w)', ', count(DISTINCT m.k)', ', bit_xor(m.id), count(m.k)',
+                         ', sum(m.id * 4611686018427387904)')
+        group = self.some(f' GROUP BY {keys}', f' GROUP BY {keys}', '')
+        return (f'SELECT {keys + ", " if group else ""}mode({value}){narrowed}{more} FROM many m'
+                + self.where(self.test('m')) + group
+                + self.some('', '', ' HAVING count(m.k) > 60'))
 
     def of_rollups(self, key):
         """Groups of which coarser ones are made."""

@@ -43,7 +43,7 @@ class Analyses(Queries):
 
     def filtering(self, columns, call):
         """FILTER of a call, or nothing."""
-        known = FILTERED + ('min', 'max') if self.peer == 'duckdb' else FILTERED
+        known = FILTERED + ('min', 'max', 'mode', 'bit') if self.peer == 'duckdb' else FILTERED
         if not call.startswith(known) or self.rng.random() < 0.75:
             return EMPTY
         return Node(' FILTER (WHERE {0})', self.expressions.make('B', 1, Scope(columns)))
@@ -149,7 +149,7 @@ class Analyses(Queries):
     @staticmethod
     def forms_of_duckdb(column, exact):
         """Aggregates that sqlite3 has not."""
-        forms = [('bool_or({0} IS NULL)', 'B')]
+        forms = [('bool_or({0} IS NULL)', 'B'), ('mode({0})', column.type)]
         if column.type in 'ITYW':
             forms += [('quantile_disc({0}, 0.5)', column.type), ('arg_min({0}, {0})', column.type)]
         if column.type == 'I' and column.bound < SMALL:

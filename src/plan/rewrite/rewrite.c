@@ -34,9 +34,10 @@
 #include "plan/rewrite/reduce.h"
 #include "plan/rewrite/semi_late.h"
 #include "plan/rewrite/trace.h"
+#include "plan/group/group_again.h"
+#include "plan/group/group_modes.h"
 #include "plan/simplify/computed_keys.h"
 #include "plan/simplify/facts_group.h"
-#include "plan/simplify/group_again.h"
 #include "plan/simplify/group_early.h"
 #include "plan/simplify/group_firsts.h"
 #include "plan/simplify/group_key.h"
@@ -383,6 +384,13 @@ static const struct pass {
     { .name = "join answers",
       .apply = join_answers,
       .text = "Subqueries that give one value, whatever row asks, are joined.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "group modes",
+      .each = group_modes,
+      .text =
+          "The most frequent values of groups are found among the groups by "
+          "these, where they are few.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "first rows",

@@ -9,16 +9,15 @@
  * day, and no row gets a text.
  *
  * Groups come in the order of their first rows, and so do groups of groups, as in
- * plan/simplify/group_again.c: rows and their order stay. Floats are left out as
+ * plan/group/group_again.c: rows and their order stay. Floats are left out as
  * arguments: equal keys may be 0.0 and -0.0, which functions tell apart. So are sums
  * that might overflow: the sum of some rows might where that of all does not.
  */
 #include "plan/texts/group_calls.h"
 
-#include <assert.h>
-
 #include "base/vector.h"
 #include "plan/estimate/estimate.h"
+#include "plan/group/group_parts.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
@@ -270,20 +269,13 @@ static struct node *make_select(const struct grouping *grouping,
 
 static struct node *make_second(struct grouping *grouping, struct node *first)
 {
-    const struct node *group = grouping->group;
     struct node *made = make_map(grouping, first);
 
     if (made != NULL)
         made = make_select(grouping, made);
-    if (made != NULL)
-        made = node_group_of_parts(grouping->binder, made, group);
-    for (unsigned i = 0; made != NULL && i < made->column_count; i++) {
-        assert(made->columns[i].type == group->columns[i].type);
-        made->columns[i].name = group->columns[i].name;
-        made->columns[i].affine = group->columns[i].affine;
-        made->columns[i].collating = group->columns[i].collating;
-    }
-    return made;
+    return made == NULL
+               ? NULL
+               : group_of_parts(grouping->binder, made, grouping->group);
 }
 
 struct node *group_calls(struct binder *binder, struct node *node)

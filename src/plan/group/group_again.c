@@ -14,12 +14,13 @@
  * and their order stay. Sums of floats are left out, since they would be rounded
  * twice, and so are extremes of floats, since equal ones may differ in their sign.
  */
-#include "plan/simplify/group_again.h"
+#include "plan/group/group_again.h"
 
 #include <assert.h>
 
 #include "base/vector.h"
 #include "plan/estimate/estimate.h"
+#include "plan/group/group_parts.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/operator.h"
@@ -174,42 +175,13 @@ static struct node *make_below(struct binder *binder, const struct node *coarse,
                         coarse->column_count);
 }
 
-/* The group of no groups counts none. */
-static struct node *with_zeros(struct binder *binder, const struct node *coarse,
-                               struct node *made)
-{
-    struct expression **results =
-        arena_alloc(binder->arena, (made->column_count + 1) * sizeof(*results));
-
-    if (results == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (unsigned i = 0; i < made->column_count; i++) {
-        const struct step_aggregate *aggregate =
-            vector_at(&coarse->group.aggregates, i);
-        results[i] = node_column(binder, made, i, aggregate->at);
-        if (aggregate->function == AGGREGATE_COUNT && results[i] != NULL)
-            results[i] = expression_value_or(binder, results[i], 0);
-        if (results[i] == NULL)
-            return NULL;
-    }
-    return node_select(binder, made, NULL, results, NULL, made->column_count);
-}
-
 /* The groups of `coarse`, made of those that stand for `fine`. */
 static struct node *make(struct binder *binder, const struct node *coarse,
                          const struct node *fine, const struct node *stands)
 {
     struct node *made = make_below(binder, coarse, fine, stands);
 
-    if (made != NULL)
-        made = node_group_of_parts(binder, made, coarse);
-    if (made != NULL && coarse->group.keys == 0)
-        made = with_zeros(binder, coarse, made);
-    for (unsigned i = 0; made != NULL && i < made->column_count; i++) {
-        assert(made->columns[i].type == coarse->columns[i].type);
-        made->columns[i].name = coarse->columns[i].name;
-    }
-    return made;
+    return made == NULL ? NULL : group_of_parts(binder, made, coarse);
 }
 
 /* Settles what stands for a part's groups, those that they are made of before. */

@@ -2,8 +2,8 @@
 /*
  * Groups that are made of other groups.
  */
-#ifndef VDBQ_PLAN_SIMPLIFY_GROUP_AGAIN_H
-#define VDBQ_PLAN_SIMPLIFY_GROUP_AGAIN_H
+#ifndef VDBQ_PLAN_GROUP_AGAIN_H
+#define VDBQ_PLAN_GROUP_AGAIN_H
 
 #include "plan/tree/node.h"
 
