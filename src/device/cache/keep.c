@@ -121,7 +121,9 @@ void keep_return(void)
 void keep_after(const struct text *key, const void *program)
 {
     pthread_mutex_lock(&list_lock);
-    if (program != NULL && at_hand.name[0] != '\0' && !key->failed)
+    if (program == NULL)
+        find_new(&at_hand); /* what a failure has left is no later program's */
+    else if (at_hand.name[0] != '\0' && !key->failed)
         note(key, program, &at_hand);
     pthread_mutex_unlock(&list_lock);
     pthread_mutex_unlock(&build_lock);

@@ -23,6 +23,7 @@
 
 #include "device/cache/bundle.h"
 #include "device/cache/environment.h"
+#include "device/cache/keep.h"
 #include "device/cache/scratch.h"
 
 static char folder[64];
@@ -150,6 +151,28 @@ static void check_room(void)
     signal(SIGXFSZ, SIG_DFL);
 }
 
+/* The folder of a build that failed is not that of the next program. */
+static void check_failures(void)
+{
+    struct text key = { 0 };
+    char path[256];
+
+    text_add(&key, "key", 3);
+    keep_before(&key);
+    snprintf(path, sizeof path, "%s/AB", scratch_path());
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/AB/FAILED", scratch_path());
+    assert_int_equal(mkdir(path, 0700), 0);
+    keep_after(&key, NULL);
+    keep_before(&key);
+    assert_false(keep_moved());
+    snprintf(path, sizeof path, "%s/AB/BUILT", scratch_path());
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_true(keep_moved());
+    keep_after(&key, NULL);
+    text_finish(&key);
+}
+
 /* Folders that nobody has locked are removed, and nothing else; a child that
  * ends leaves its parent's. */
 static void scratch_is_private(void **state)
@@ -183,6 +206,7 @@ static void scratch_is_private(void **state)
     assert_true(wait(NULL) > 0);
     assert_int_equal(stat(scratch_path(), &facts), 0);
     check_room();
+    check_failures();
 }
 
 /* As Khronos's loader does with lists of libraries. */
