@@ -203,7 +203,10 @@ uint64_t session_probed_most(vdbq *db);
 /* What plans of the connection keep to. */
 struct plan_limits plan_limits_now(vdbq *db);
 
-/* Bytes of host memory that the steps of queries may hold. */
+/* What the process keeps and holds of large memory goes by the query or change that
+ * began last. */
+void process_memory(const struct settings *settings);
+/* The same, and bytes of host memory that the steps of queries may hold. */
 uint64_t steps_memory(const struct settings *settings);
 
 /* Threads of the host that a query may use. */

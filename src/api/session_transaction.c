@@ -26,6 +26,7 @@ enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
     if (db->copying) /* a part of the statement, which is marked */
         return VDBQ_OK;
     enum vdbq_status status = VDBQ_OK;
+    process_memory(&db->options.settings);
     if (*transaction == NULL)
         status = transaction_begin(db->database, transaction, &db->error);
     if (status != VDBQ_OK)

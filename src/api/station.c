@@ -277,18 +277,25 @@ void stations_settle(vdbq *db)
  * and, where it was asked for, for those, and for slabs that no query has. */
 enum { HELD_PART = 2, WORDS_PART = 2, ASKED_WORDS_PART = 8, KEPT_PART = 16 };
 
-/* What is the process's goes by the query that began last. */
+static uint64_t host_memory(const struct settings *settings)
+{
+    return settings->memory_bytes > 0 ? settings->memory_bytes
+                                      : HOST_SHARE(os_memory_bytes());
+}
+
+void process_memory(const struct settings *settings)
+{
+    uint64_t bytes = host_memory(settings);
+    if (settings->memory_bytes > 0)
+        slabs_keep(bytes / KEPT_PART);
+    paged_limit(bytes
+                / (settings->memory_bytes > 0 ? ASKED_WORDS_PART : WORDS_PART));
+}
+
 uint64_t steps_memory(const struct settings *settings)
 {
-    uint64_t bytes = settings->memory_bytes;
-    if (bytes == 0) {
-        bytes = HOST_SHARE(os_memory_bytes());
-        paged_limit(bytes / WORDS_PART);
-    } else {
-        slabs_keep(bytes / KEPT_PART);
-        paged_limit(bytes / ASKED_WORDS_PART);
-    }
-    return bytes / HELD_PART;
+    process_memory(settings);
+    return host_memory(settings) / HELD_PART;
 }
 
 void stations_close(vdbq *db)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables and queries of tests/memory/peaks.py.
+"""The tables, queries and changes of tests/memory/peaks.py.
 
 Numbers: `id` in order, `b` the same numbers in no order, `x` of 1,000 values.
 Texts: `t1` all different, of 20 to 60 bytes, in no order; `t2` those of other rows, but
@@ -15,8 +15,8 @@ create table numbers (id integer, b integer, x double);
 create table texts (id integer, t1 text, t2 text, g text);
 '''
 
-# `table` is the one whose rows are counted.
-Query = collections.namedtuple('Query', 'name table sql')
+# `table` is the one whose rows are counted; `look` shows what a change has made.
+Query = collections.namedtuple('Query', 'name table sql look', defaults=(None,))
 
 QUERIES = tuple(Query(*row) for row in (
     # rows of numbers
@@ -81,6 +81,27 @@ QUERIES = tuple(Query(*row) for row in (
      "select id % 3, string_agg(g, ',' order by id desc), count(*) from texts group by 1"),
     ('text like', 'texts', "select count(*) from texts where t1 like '%ab%c%'"),
 ))
+
+# {numbers} and {texts} are the files that the tables were read from.
+CHANGES = tuple(Query(*row) for row in (
+    ('copy', 'numbers', "copy numbers from '{numbers}' (header off)", 'select * from numbers'),
+    ('create as', 'numbers', 'create table made as select * from numbers',
+     'select * from made'),
+    ('update all', 'numbers', 'update numbers set b = b + 1', 'select * from numbers'),
+    ('index', 'numbers', 'create index by_b on numbers (b)',
+     'select id from numbers where b between 1000 and 2000 order by b'),
+    ('text copy', 'texts', "copy texts from '{texts}' (header off)", 'select * from texts'),
+    ('text create as', 'texts', 'create table made as select * from texts',
+     'select * from made'),
+    ('text insert', 'texts', 'insert into texts select * from texts', 'select * from texts'),
+    ('text update all', 'texts', "update texts set t1 = t1 || 'x'", 'select * from texts'),
+    ('text update swap', 'texts', 'update texts set t1 = t2, t2 = t1', 'select * from texts'),
+    ('text index', 'texts', 'create index by_t on texts (t1)',
+     "select id from texts where t1 >= '77' and t1 < '78' order by t1"),
+    ('text index two', 'texts', 'create index by_gt on texts (g, t2)',
+     "select id from texts where g = 'g7' and t2 < '1' order by t2"),
+))
+
 
 def in_list(length):
     """A query with so many literals."""

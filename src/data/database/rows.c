@@ -73,7 +73,7 @@ uint64_t rows_bytes(const struct rows *rows)
     uint64_t bytes = rows_text_bytes(rows);
 
     for (unsigned i = 0; i < rows->column_count; i++)
-        bytes += (uint64_t)rows->capacity * type_bytes(rows->columns[i].type);
+        bytes += (uint64_t)rows->count * type_bytes(rows->columns[i].type);
     return bytes;
 }
 

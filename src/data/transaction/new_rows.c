@@ -18,19 +18,23 @@
 #include "data/transaction/tablet_build.h"
 
 enum {
-    TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full            */
+    TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full ...        */
+    FULL_PART = 8,               /* ... or of rows this part of VDBQ_MEMORY: to
+                                    build it takes some times as much      */
+    FULL_LEAST = 1 << 18,        /* bytes of rows that are few in any case */
     BUILD_ROWS_MIN = 1 << 16,    /* that are worth a thread               */
     ADDED_ROWS = 1 << 16,        /* between two asks to stop              */
     BUILDS_MAX = 7,              /* tablets that threads build ...        */
-    BUILDS_BYTES_MAX = 1 << 30   /* ... of so many bytes of rows together */
+    BUILDS_BYTES_MAX = 1 << 30,  /* ... of so many bytes of rows together */
+    BUILDS_PART = 4              /* ... or of this part of VDBQ_MEMORY    */
 };
 
 static enum vdbq_status check_keys(struct new_rows *new_rows,
                                    struct database *database,
                                    const struct table *table,
                                    struct error *error);
-static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
-                           uint32_t rows);
+static size_t small_at_end(const struct table *table,
+                           const struct writer *writer, uint32_t rows);
 static enum vdbq_status take_in(struct rows *rows, struct database *database,
                                 const struct table *table, size_t first,
                                 struct error *error);
@@ -107,11 +111,30 @@ static bool watch_keys(struct new_rows *new_rows, const struct table *table,
         new_rows->written.count + new_rows->builds.count);
 }
 
+/* Bytes of rows that fill a tablet, however few these are. */
+static uint64_t bytes_full(const struct writer *writer)
+{
+    const struct settings *settings = writer->database->file.settings;
+    uint64_t part = settings->memory_bytes / FULL_PART;
+
+    if (settings->memory_bytes == 0)
+        return UINT64_MAX;
+    return part > FULL_LEAST ? part : FULL_LEAST;
+}
+
+/* Bytes of texts that a tablet gets at most, by and large. */
+static uint64_t bytes_most(const struct writer *writer)
+{
+    uint64_t full = bytes_full(writer);
+
+    return full < TEXT_BYTES_FULL ? full : TEXT_BYTES_FULL;
+}
+
 /* How many of the next `count` rows, one at least, have texts of no more than
- * TEXT_BYTES_FULL together. */
+ * `most` bytes in a column. */
 static uint32_t rows_within(const struct table *table,
                             const struct vdbq_vector *vectors, uint64_t first,
-                            uint32_t count)
+                            uint32_t count, uint64_t most)
 {
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct vdbq_text *texts = vectors[i].values;
@@ -120,7 +143,7 @@ static uint32_t rows_within(const struct table *table,
         uint32_t within = 0;
         if (vectors[i].type != VDBQ_TEXT)
             continue;
-        for (; within < count && bytes < TEXT_BYTES_FULL; within++)
+        for (; within < count && bytes < most; within++)
             if (nulls == NULL || nulls[first + within] == 0)
                 bytes += texts[first + within].length;
         count = within;
@@ -138,7 +161,8 @@ static enum vdbq_status build_full(struct new_rows *new_rows,
     const struct rows *rows = &new_rows->rows;
     enum vdbq_status status;
 
-    if (rows->count < full && rows_text_bytes(rows) < TEXT_BYTES_FULL)
+    if (rows->count < full && rows_text_bytes(rows) < TEXT_BYTES_FULL
+        && rows_bytes(rows) < bytes_full(writer))
         return VDBQ_OK;
     status = build_tablet(new_rows, writer, table, error);
     if (status == VDBQ_OK)
@@ -153,6 +177,7 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
                               struct error *error)
 {
     const uint32_t full = database_tablet_rows(writer->database);
+    const uint64_t most = bytes_most(writer);
     enum vdbq_status status = build_full(new_rows, writer, table, full, error);
 
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
@@ -162,7 +187,7 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
         if (status != VDBQ_OK)
             break;
         count = count < ADDED_ROWS ? count : ADDED_ROWS;
-        count = rows_within(table, vectors, at, count);
+        count = rows_within(table, vectors, at, count, most);
         if (!watch_keys(new_rows, table, vectors, at, count)
             || !rows_add(&new_rows->rows, vectors, at, count)
             || !sampler_add(&new_rows->sampler, table, vectors, at, count))
@@ -217,8 +242,7 @@ enum vdbq_status new_rows_flush(struct new_rows *new_rows,
     if (status != VDBQ_OK || rows->count == 0)
         return status;
     if (new_rows->written.count == 0 && new_rows->kept == table->tablet_count)
-        small =
-            small_at_end(table, database_tablet_rows(database), rows->count);
+        small = small_at_end(table, writer, rows->count);
     if (small > 0)
         status = take_in(rows, database, table, new_rows->kept - small, error);
     if (status == VDBQ_OK) {
@@ -251,16 +275,18 @@ static enum vdbq_status check_keys(struct new_rows *new_rows,
 }
 
 /* How many of the table's last tablets `rows` more rows take in. */
-static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
-                           uint32_t rows)
+static size_t small_at_end(const struct table *table,
+                           const struct writer *writer, uint32_t rows)
 {
+    const uint32_t tablet_rows = database_tablet_rows(writer->database);
+    const uint64_t most = bytes_most(writer);
     uint64_t sum = rows, bytes = 0;
     size_t count = 0;
 
     while (count < table->tablet_count) {
         uint32_t last = table->tablets[table->tablet_count - 1 - count].rows;
         bytes += table->tablets[table->tablet_count - 1 - count].size_bytes;
-        if (last > sum || last + sum > tablet_rows || bytes > TEXT_BYTES_FULL)
+        if (last > sum || last + sum > tablet_rows || bytes > most)
             break;
         sum += last;
         count++;
@@ -402,7 +428,7 @@ static size_t builds_left(const struct new_rows *new_rows,
 {
     const struct settings *settings = writer->database->file.settings;
     uint64_t bytes = 0, most = settings->memory_bytes > 0
-                                   ? settings->memory_bytes / 2
+                                   ? settings->memory_bytes / BUILDS_PART
                                    : BUILDS_BYTES_MAX;
     unsigned cores = settings->cores;
     size_t left = 0;

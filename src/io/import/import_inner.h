@@ -48,6 +48,7 @@ struct import_text {
     size_t rest_length, rest_room;
     bool ended;               /* nothing is left to be unpacked         */
     const char *at;           /* mapped: where the next part starts     */
+    size_t left;              /* mapped: bytes whose pages have left    */
     struct import_part first; /* with the mark and the header; its own  */
     size_t first_bytes;       /* of the text up to its end              */
     atomic_bool stop;         /* unpack no more: the import ends          */
@@ -139,6 +140,9 @@ enum vdbq_status import_text_begin(struct import *import);
 /* The next part, for one thread at a time: false at the end. Where there
  * should be one and is none, part->failed. */
 bool import_text_next(struct import *import, struct import_part *part);
+/* The pages of a mapped text up to that part's end leave the process: a part that was
+ * taken is read no more, unless to tell of a fault. */
+void import_text_leave(struct import *import, const struct import_part *part);
 /* The part behind the first one comes next again. */
 enum vdbq_status import_text_again(struct import *import);
 /* After a failure in a packed file, with its status in the report: where the

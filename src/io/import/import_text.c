@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* A record of a packed file has to end within so many bytes: a few bytes can
  * be unpacked to very many. */
@@ -168,6 +169,19 @@ static bool next_mapped(struct import *import, struct import_part *part)
     return true;
 }
 
+void import_text_leave(struct import *import, const struct import_part *part)
+{
+    enum { PAGES = 1 << 16 }; /* bytes: a multiple of any system's page */
+    struct import_text *text = &import->text;
+    if (!text->map)
+        return;
+    size_t end = (size_t)(part->end - text->map) / PAGES * PAGES;
+    if (end <= text->left)
+        return;
+    madvise((char *)text->map + text->left, end - text->left, MADV_DONTNEED);
+    text->left = end;
+}
+
 bool import_text_next(struct import *import, struct import_part *part)
 {
     *part = (struct import_part){ 0 };
@@ -246,6 +260,7 @@ enum vdbq_status import_text_again(struct import *import)
     import->lines = 0;
     import->counted = text->map ? text->map : text->first.room;
     text->at = text->first.end;
+    text->left = 0;
     if (text->map)
         return VDBQ_OK;
     unpack_close(text->unpack);

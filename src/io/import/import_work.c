@@ -144,6 +144,7 @@ static enum vdbq_status take(struct state *state, unsigned number)
     import->lines += slot->lines;
     if (number == 0 && !import->text.map)
         import->lines += count_lines(import->text.first.room, import->body);
+    import_text_leave(import, part);
     free(slot->part.room);
     slot->part.room = NULL;
     return status;
