@@ -83,7 +83,7 @@ struct run {
 void run_order_values(uint64_t *values, uint32_t rows, uint32_t type);
 
 /* Makes the run of a checked tablet, in which the columns, RUN_COLUMNS_MAX at
- * most, are there. NULL: no memory, or the thread is to stop. */
+ * most, are there; words of texts need not be. NULL: no memory, or the thread is to stop. */
 struct run *run_make(const void *block, const unsigned *columns,
                      unsigned count);
 /* A run by so many columns, without a row. NULL: no memory. */
@@ -94,7 +94,7 @@ bool run_is_cheap(const void *block, const unsigned *columns, unsigned count);
  * there. */
 void run_take_keys(struct run *run, uint64_t *keys);
 /* Has searches for texts begin with some words of a tablet in which these columns
- * are. Without memory they begin with none. */
+ * are. Without words or memory they begin with none. */
 void run_add_heads(struct run *run, const void *block);
 /* Has rows be numbers of another tablet: of row i that is numbers[i], and these
  * ascend. False: no memory. */

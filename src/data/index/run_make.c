@@ -339,6 +339,12 @@ static void add_steps(struct run *run, size_t width)
     run->size_bytes += count * width;
 }
 
+/* Whether a tablet has the words of its texts, which may have stayed in the file. */
+static bool has_words(const struct tablet *head)
+{
+    return head->variable_size > 0;
+}
+
 /* The same of a column's words. */
 static void add_heads(struct run *run, struct run_column *column,
                       const void *block)
@@ -346,7 +352,7 @@ static void add_heads(struct run *run, struct run_column *column,
     const struct tablet_column *head = tablet_column(block, column->column);
     uint32_t words, count;
 
-    if (head->type != TYPE_WORD)
+    if (head->type != TYPE_WORD || !has_words(block))
         return;
     words = tablet_words(block, column->column)->count;
     count = (words + RUN_STEP - 1) / RUN_STEP;

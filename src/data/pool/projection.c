@@ -29,6 +29,7 @@ static enum vdbq_status put_column(const struct projection *projection,
                                    struct page_reader *reader, unsigned column,
                                    uint8_t *block, struct error *error);
 static enum vdbq_status check_values(const struct projection *projection,
+                                     struct page_reader *reader,
                                      unsigned column, const uint8_t *block,
                                      struct error *error);
 
@@ -339,8 +340,9 @@ static enum vdbq_status put_column(const struct projection *projection,
 
     if (status == VDBQ_OK)
         status = put_words(projection, reader, column, block, error);
-    return status == VDBQ_OK ? check_values(projection, column, block, error)
-                             : status;
+    return status == VDBQ_OK
+               ? check_values(projection, reader, column, block, error)
+               : status;
 }
 
 enum vdbq_status projection_put_column(const struct projection *projection,
@@ -358,19 +360,36 @@ enum vdbq_status projection_put_column(const struct projection *projection,
 
 /* ------------------------------------------------------------- values -- */
 
+/* How many words of a text column there are, and of how many bytes: packed or not,
+ * these stand in front. */
+static enum vdbq_status count_words(const struct projection *projection,
+                                    struct page_reader *reader, unsigned column,
+                                    struct tablet_words *count,
+                                    struct error *error)
+{
+    return page_reader_copy(reader, projection->words[column].offset,
+                            sizeof *count, count, error);
+}
+
 static enum vdbq_status check_values(const struct projection *projection,
+                                     struct page_reader *reader,
                                      unsigned column, const uint8_t *block,
                                      struct error *error)
 {
     struct column_proof *proof = &projection->proof->column[column];
+    bool counted =
+        projection->counted && projection_has_words(projection, column);
+    struct tablet_words count;
     const struct tablet_check_words words = {
-        .words = words_room(projection, column, block),
+        .words = counted ? &count : words_room(projection, column, block),
         .size = projection->words[column].sizes.memory,
-        .proven = words_packed(projection, column)
+        .proven = counted || words_packed(projection, column)
     };
     enum vdbq_status status = VDBQ_OK;
 
-    if (!proof->checked)
+    if (!proof->checked && counted)
+        status = count_words(projection, reader, column, &count, error);
+    if (!proof->checked && status == VDBQ_OK)
         status = tablet_check_column(projection->table, projection->here, block,
                                      column, &words, error);
     proof->checked = status == VDBQ_OK;

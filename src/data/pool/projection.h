@@ -23,6 +23,8 @@ struct projection {
     const struct tablet_ref *tablet;
     bool *wanted; /* one a column                              */
     bool codes;   /* the block gets of texts no words          */
+    bool counted; /* with `codes`: only how many words there are is asked,
+                     not whether they are sound                */
     /* one a column: whether its words are wanted in a dictionary of their own,
      * and that, which may have arrived before; with `codes` others are filled */
     const bool *apart;

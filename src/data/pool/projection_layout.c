@@ -112,7 +112,8 @@ enum vdbq_status projection_find_words(const struct projection *projection,
 {
     enum vdbq_status status = VDBQ_OK;
 
-    if (projection_wants_words(projection))
+    if (projection_wants_words(projection)
+        || (projection->counted && projection_wants_texts(projection)))
         status = projection_place_words(projection, error);
     return status == VDBQ_OK ? make_rooms(projection, error) : status;
 }

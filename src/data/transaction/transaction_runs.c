@@ -13,10 +13,16 @@
 #include "base/threads/stop.h"
 #include "data/index/index_run.h"
 #include "data/index/run_block.h"
+#include "data/pool/columns_load.h"
 #include "data/rule/unique.h"
 #include "data/transaction/transaction_inner.h"
 
-enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) }; /* of a tablet that is not full */
+enum {
+    RUN_ROWS_MIN =
+        HOSTILE(1, 1 << 14), /* of a tablet that is not full        */
+    RUN_ROW_BYTES = 64, /* that a run takes for a row while it is made, about */
+    RUNS_PART = 2       /* of VDBQ_MEMORY, for those that are made together  */
+};
 
 /* A run that is to be made. */
 struct job {
@@ -264,8 +270,8 @@ static struct run *make_run(const struct jobs *jobs, struct job *job)
     struct block tablet;
     struct run *run = NULL;
 
-    if (tablet_load(jobs->database, job->table, &job->tablet, &tablet,
-                    &job->error)
+    if (columns_load(jobs->database, job->table, &job->tablet, job->ref.columns,
+                     job->ref.column_count, &tablet, &job->error)
         == VDBQ_OK)
         run = run_make(tablet.bytes, job->ref.columns, job->ref.column_count);
     block_destroy(&tablet);
@@ -302,21 +308,37 @@ static enum vdbq_status put(struct transaction *transaction, struct job *job,
                             job->ref.offset, error);
 }
 
-/* As many at a time as there are cores. */
+/* How many of the next jobs are worked on together: as many as there are cores, of
+ * which all have memory; one in any case. */
+static size_t count_together(const struct database *database,
+                             const struct vector *jobs, size_t at)
+{
+    uint64_t memory = database->file.settings->memory_bytes, bytes = 0;
+    bool several = database_reads_anywhere(database);
+    unsigned cores =
+        several ? os_cores() : 1; /* which reads files of the system */
+    size_t count = 0;
+
+    for (; at + count < jobs->count && count < cores; count++) {
+        const struct job *job = vector_at(jobs, at + count);
+        bytes += (uint64_t)job->tablet.rows * RUN_ROW_BYTES;
+        if (count > 0 && memory > 0 && bytes > memory / RUNS_PART)
+            break;
+    }
+    return count;
+}
+
 static enum vdbq_status make_all(struct transaction *transaction,
                                  struct vector *jobs, struct error *error)
 {
     struct database *database = transaction->writer.database;
-    bool several = jobs->count > 1 && database_reads_anywhere(database);
-    unsigned cores =
-        several ? os_cores() : 1; /* which reads files of the system */
     enum vdbq_status status = VDBQ_OK;
     struct job *items = jobs->items;
 
     for (size_t at = 0, count; at < jobs->count && status == VDBQ_OK;
          at += count) {
         struct jobs some = { database, items + at };
-        count = jobs->count - at < cores ? jobs->count - at : cores;
+        count = count_together(database, jobs, at);
         for (size_t i = at; i < at + count; i++)
             compute(transaction, &items[i]);
         parallel_run((unsigned)count, make, &some);
