@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/account.h"
 #include "base/memory.h"
 #include "base/os/os.h"
 #include "base/threads/stop.h"
@@ -19,14 +20,17 @@
 
 enum {
     TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full ...        */
-    FULL_PART = 8,               /* ... or of rows this part of VDBQ_MEMORY: to
+    FULL_PART = 10,              /* ... or of rows this part of VDBQ_MEMORY: to
                                     build it takes some times as much      */
     FULL_LEAST = 1 << 18,        /* bytes of rows that are few in any case */
+    TOGETHER_PART = 4,           /* of such bytes come together           */
     BUILD_ROWS_MIN = 1 << 16,    /* that are worth a thread               */
     ADDED_ROWS = 1 << 16,        /* between two asks to stop              */
     BUILDS_MAX = 7,              /* tablets that threads build ...        */
     BUILDS_BYTES_MAX = 1 << 30,  /* ... of so many bytes of rows together */
-    BUILDS_PART = 4              /* ... or of this part of VDBQ_MEMORY    */
+    BUILDS_PART = 4,             /* ... or of this part of VDBQ_MEMORY    */
+    WORK_TIMES = 6               /* what rows and builds take together, in bytes
+                                    of the rows of one */
 };
 
 static enum vdbq_status check_keys(struct new_rows *new_rows,
@@ -72,6 +76,7 @@ void new_rows_finish(struct new_rows *new_rows)
         memory_release(build_at(new_rows, i));
     }
     vector_finish(&new_rows->builds);
+    account_process_give(new_rows->work_bytes);
     rows_finish(&new_rows->rows);
     rows_finish(&new_rows->spare);
     key_watch_finish(&new_rows->keys);
@@ -130,24 +135,37 @@ static uint64_t bytes_most(const struct writer *writer)
     return full < TEXT_BYTES_FULL ? full : TEXT_BYTES_FULL;
 }
 
-/* How many of the next `count` rows, one at least, have texts of no more than
- * `most` bytes in a column. */
-static uint32_t rows_within(const struct table *table,
-                            const struct vdbq_vector *vectors, uint64_t first,
+/* How many of the next `count` rows, one at least, have no more than `most` bytes of
+ * texts in a column. */
+static uint32_t rows_within(const struct vdbq_vector *texts, uint64_t first,
                             uint32_t count, uint64_t most)
 {
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const struct vdbq_text *texts = vectors[i].values;
-        const uint8_t *nulls = vectors[i].nulls;
-        uint64_t bytes = 0;
-        uint32_t within = 0;
-        if (vectors[i].type != VDBQ_TEXT)
-            continue;
-        for (; within < count && bytes < most; within++)
-            if (nulls == NULL || nulls[first + within] == 0)
-                bytes += texts[first + within].length;
-        count = within;
-    }
+    const struct vdbq_text *values = texts->values;
+    const uint8_t *nulls = texts->nulls;
+    uint64_t bytes = 0;
+    uint32_t within = 0;
+
+    for (; within < count && bytes < most; within++)
+        if (nulls == NULL || nulls[first + within] == 0)
+            bytes += values[first + within].length;
+    return within;
+}
+
+/* How many of the next `count` rows are added together: one at least, and few enough
+ * that a tablet is not much larger than a full one. */
+static uint32_t count_together(const struct table *table,
+                               const struct vdbq_vector *vectors,
+                               uint64_t first, uint32_t count, uint64_t full)
+{
+    uint64_t most = full / TOGETHER_PART / table->column_count, width = 0;
+
+    for (unsigned i = 0; i < table->column_count; i++)
+        width += type_bytes(vectors[i].type);
+    if (count > full / TOGETHER_PART / width + 1)
+        count = (uint32_t)(full / TOGETHER_PART / width + 1);
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (vectors[i].type == VDBQ_TEXT)
+            count = rows_within(&vectors[i], first, count, most);
     return count;
 }
 
@@ -187,7 +205,7 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
         if (status != VDBQ_OK)
             break;
         count = count < ADDED_ROWS ? count : ADDED_ROWS;
-        count = rows_within(table, vectors, at, count, most);
+        count = count_together(table, vectors, at, count, most);
         if (!watch_keys(new_rows, table, vectors, at, count)
             || !rows_add(&new_rows->rows, vectors, at, count)
             || !sampler_add(&new_rows->sampler, table, vectors, at, count))
@@ -372,6 +390,18 @@ static struct tablet_build *add_build(struct new_rows *new_rows,
     return build;
 }
 
+/* Counts for what it takes to build tablets of so many bytes of rows, one after
+ * another, so that the pool gives way. */
+static void count_work(struct new_rows *new_rows, uint64_t bytes)
+{
+    uint64_t work = bytes * WORK_TIMES;
+
+    if (work <= new_rows->work_bytes)
+        return;
+    account_process_take(work - new_rows->work_bytes);
+    new_rows->work_bytes = work;
+}
+
 static void start_build(struct new_rows *new_rows, const struct writer *writer,
                         struct tablet_build *build)
 {
@@ -396,6 +426,7 @@ static enum vdbq_status build_tablet(struct new_rows *new_rows,
     build->rows = new_rows->rows;
     new_rows->rows = new_rows->spare;
     new_rows->spare = (struct rows){ 0 };
+    count_work(new_rows, rows_bytes(&build->rows));
     start_build(new_rows, writer, build);
     return VDBQ_OK;
 }

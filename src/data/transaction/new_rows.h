@@ -30,6 +30,7 @@ struct new_rows {
     struct unique_set seen; /* of those that were looked for                 */
     struct vector builds;   /* struct tablet_build *: full ones, not written */
     struct rows spare;      /* room of one that is; zeroed: there is none    */
+    uint64_t work_bytes;    /* for what builds take, by the process's account */
     struct vector written;  /* struct tablet_ref: full ones, and the last    */
     size_t kept;            /* how many of the table's tablets stay, once it
                               is finished; the others are in `written`      */
