@@ -193,6 +193,8 @@ enum { RUNS_PART = 4 };
 
 /* The room that plans may use of what a device has. */
 enum { PROBED_PART = 4 };
+/* The part of VDBQ_MEMORY for new values of rows that change. */
+enum { CHANGED_PART = 8 };
 /* A buffer of this size is what any device gives ... */
 #define PROBED_SURE ((uint64_t)128 << 20)
 /* ... and of this size what a CPU device gives that is not open yet. */
@@ -243,6 +245,7 @@ struct plan_limits plan_limits_now(vdbq *db)
     return (struct plan_limits){ .probed_bytes = room / PROBED_PART,
                                  .probed_most = probed_most,
                                  .context = db,
+                                 .held_bytes = host / CHANGED_PART,
                                  .changes = &db->changes };
 }
 

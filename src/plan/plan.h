@@ -239,7 +239,8 @@ struct plan_limits {
                                                the former is not enough;
                                                NULL: no more than that     */
     void *context;
-    bool careful;   /* the plan must not hope that no value fails, ... */
+    uint64_t held_bytes; /* of new values that a change may hold; 0: no limit */
+    bool careful;        /* the plan must not hope that no value fails, ... */
     bool hopes_few; /* ... but may, if not so, that few rows are found      */
     bool converts;  /* plan_insert_fill() has failed: the planner is to read
                        the parameters of INSERT itself                  */

@@ -20,7 +20,7 @@
 
 enum {
     TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full ...        */
-    FULL_PART = 10,              /* ... or of rows this part of VDBQ_MEMORY: to
+    FULL_PART = 12,              /* ... or of rows this part of VDBQ_MEMORY: to
                                     build it takes some times as much      */
     FULL_LEAST = 1 << 18,        /* bytes of rows that are few in any case */
     TOGETHER_PART = 4,           /* of such bytes come together           */
@@ -29,7 +29,7 @@ enum {
     BUILDS_MAX = 7,              /* tablets that threads build ...        */
     BUILDS_BYTES_MAX = 1 << 30,  /* ... of so many bytes of rows together */
     BUILDS_PART = 4,             /* ... or of this part of VDBQ_MEMORY    */
-    WORK_TIMES = 6               /* what rows and builds take together, in bytes
+    WORK_TIMES = 7               /* what rows and builds take together, in bytes
                                     of the rows of one */
 };
 

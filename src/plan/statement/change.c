@@ -29,7 +29,12 @@
 /* Where one row of so many changes, all are written anew: of few values, which are
  * held in memory until all are known, one of two; but in tables of few rows, where
  * that is no faster. Numbers that change leave all other columns as they are. */
-enum { ROWS_SHARE = 16, VALUES_HELD = 1 << 24, ROWS_FEW = 1 << 16 };
+enum {
+    ROWS_SHARE = 16,
+    VALUES_HELD = 1 << 24,
+    VALUE_BYTES = 16, /* that one takes, about */
+    ROWS_FEW = 1 << 16
+};
 
 /* A change of the rows of one table. */
 struct change {
@@ -263,6 +268,16 @@ static bool sets_numbers(const struct plan_change *change,
     return numbers;
 }
 
+/* How many values are few. */
+static double values_held(const struct plan_limits *limits)
+{
+    uint64_t bytes = limits != NULL ? limits->held_bytes : 0;
+
+    return bytes > 0 && bytes / VALUE_BYTES < VALUES_HELD
+               ? (double)(bytes / VALUE_BYTES)
+               : VALUES_HELD;
+}
+
 /* Whether the steps give few rows. */
 static bool gives_some(const struct binder *binder, const struct plan *plan)
 {
@@ -270,7 +285,8 @@ static bool gives_some(const struct binder *binder, const struct plan *plan)
     const struct table *table =
         catalogue_table_id(binder->catalogue, change->table_id);
     double rows = steps_last(&plan->steps)->rows;
-    bool held = rows * (1 + change->column_count) <= VALUES_HELD;
+    bool held =
+        rows * (1 + change->column_count) <= values_held(binder->limits);
     double share = !held ? ROWS_SHARE : sets_numbers(change, table) ? 1 : 2;
 
     return rows >= 0
