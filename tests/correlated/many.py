@@ -46,12 +46,8 @@ class Queries:
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
                                 self.of_calls, self.of_calls, self.of_looks, self.of_looks,
-<<<<<<< HEAD
-                                self.of_called, self.of_called, self.of_bands))(
-=======
-                                self.of_modes,
+                                self.of_modes, self.of_bands,
                                 self.of_called, self.of_called))(
->>>>>>> a6f16351 (The most frequent values of groups are found among groups by them, where these are few)
                                     self.rng.choice(KEYS))
 
     def some(self, *texts):
@@ -143,11 +139,13 @@ class Queries:
         rng = self.rng
         key = self.some('k', 'k', 'w')
         low, wide = rng.randrange(-40, 40), rng.randrange(1, 200)
-        own, other = self.some(('m.id', 'n.id'), ('m.id * 2', 'n.id * 2'), ('m.w * 100 + m.id', 'n.id'),
+        own, other = self.some(('m.id', 'n.id'), ('m.id * 2', 'n.id * 2'),
+                               ('m.w * 100 + m.id', 'n.id'),
                                ("DATE '2024-01-01' + m.id", "DATE '2023-12-31' + n.id"))
         band = self.some(f'{other} BETWEEN {own} + {low} AND {own} + {low + wide}',
                          f'{other} > {own} - {wide} AND {other} < {own}',
-                         f'{own} - {other} < {wide} AND {own} >= {other}')
+                         f'{own} - {other} < {wide} AND {own} >= {other}',
+                         self.band_of_times(wide))
         also = self.some('', '', ' AND n.w <> m.w', ' AND n.k = m.k')
         on = f'n.{key} = m.{key} AND {band}{also}'
         test = self.where(self.test('m'))
@@ -160,6 +158,14 @@ class Queries:
             f'WHERE {on}){more}',
             f'SELECT count(*), sum(m.id) FROM many m WHERE NOT EXISTS (SELECT 1 FROM many n '
             f'WHERE {on}){more}')
+
+    @staticmethod
+    def band_of_times(wide):
+        """Times of a thousand years, which leave no room for many keys beside them."""
+        own, other = (f"TIMESTAMP '2000-01-01 00:00:00' + {name}.id * INTERVAL '20 day'"
+                      for name in 'mn')
+        return (f"{other} > {own} - INTERVAL '{wide} day' AND {other} <= {own} + "
+                f"INTERVAL '{wide * 2} day'")
 
     def of_called(self, key):
         """Groups by what is called of few different values, or of many."""

@@ -11,8 +11,9 @@
  *   code = key * width + x
  *
  * with a width that no x, and no bound of x, leaves: then a range of codes finds the
- * partners alone. Where there is but one bound, there are about as many partners as
- * pairs.
+ * partners alone. Where an integer has no room for all keys, key % folds takes the
+ * key's place, and pairs that are found are asked whether their keys are equal. Where
+ * there is but one bound, there are about as many partners as pairs.
  *
  * The keys and the condition stay as they are: a device finds pairs of keys faster
  * than the host sorts codes, and leaves the range.
@@ -30,6 +31,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/unique_key.h"
 
@@ -38,6 +40,7 @@
  * rows; as in range_join.c. */
 static const double PRICE_ROW = 2048, PRICE_PAIR = 1024, PRICE_FOUND = 8192;
 static const double CODES_MOST = 9e18; /* that an integer has room for */
+static const double SHARED_MOST = 8;   /* keys that share codes */
 
 /* A join and what becomes of it. */
 struct keying {
@@ -51,6 +54,9 @@ struct keying {
     struct range_choice choice;
     int64_t low;   /* the least of what is compared */
     int64_t width; /* of a key's codes */
+    int64_t
+        folds; /* keys whose codes there is room for: those that are this far apart
+                      share theirs, and are compared; 0: there is room for all     */
 };
 
 /* ---------------------------------------------------------------- proof -- */
@@ -114,36 +120,45 @@ static bool key_interval(const struct keying *keying, size_t key,
            && values->low <= values->high;
 }
 
-/* How many codes so many values times `codes` make; false: too many. */
-static bool multiply(const struct interval *values, double *codes)
+/* How many values an interval has, and some more. */
+static double count_of(const struct interval *values)
 {
-    *codes *= (double)values->high - (double)values->low + 3;
-    return *codes < CODES_MOST;
+    return (double)values->high - (double)values->low + 3;
 }
 
-/* Finds the width, and whether all codes have room in an integer. */
+/* Folds keys where codes of all of them have no room; false: too many share one. */
+static bool fold(struct keying *keying, double keys)
+{
+    double most = CODES_MOST / (double)keying->width;
+
+    keying->folds = keys < most ? 0 : (int64_t)most;
+    return keys < CODES_MOST && keys < most * SHARED_MOST;
+}
+
+/* Finds the width, and whether codes have room in an integer. */
 static bool find_width(struct keying *keying)
 {
-    const struct bound *low = bound_at(keying, keying->choice.low);
-    const struct bound *high = bound_at(keying, keying->choice.high);
-    struct interval values = low->bounded->range, key;
-    double codes = 1;
+    const struct bound *bounds[2] = { bound_at(keying, keying->choice.low),
+                                      bound_at(keying, keying->choice.high) };
+    struct interval values = bounds[0]->bounded->range, key;
+    double keys = 1;
 
     for (int i = 0; i < 2; i++) {
-        const struct bound *bound = i == 0 ? low : high;
-        if (!is_same_unit(bound->bounded->type, bound->by->type)
-            || bound->by->range.low > bound->by->range.high)
+        if (!is_same_unit(bounds[i]->bounded->type, bounds[i]->by->type)
+            || bounds[i]->by->range.low > bounds[i]->by->range.high)
             return false;
-        widen(&values, &bound->by->range);
+        widen(&values, &bounds[i]->by->range);
     }
-    if (values.low > values.high || !multiply(&values, &codes))
+    if (values.low > values.high || count_of(&values) >= CODES_MOST)
         return false;
     keying->low = values.low;
     keying->width = values.high - values.low + 3;
-    for (size_t i = 0; i < keying->join->join.left_keys.count; i++)
-        if (!key_interval(keying, i, &key) || !multiply(&key, &codes))
+    for (size_t i = 0; i < keying->join->join.left_keys.count; i++) {
+        if (!key_interval(keying, i, &key))
             return false;
-    return true;
+        keys *= count_of(&key);
+    }
+    return fold(keying, keys);
 }
 
 /* Whether there are so many more pairs than rows, and so few partners among them, that
@@ -248,6 +263,8 @@ static struct expression *keys_code(const struct keying *keying, bool is_right)
         if (code == NULL)
             return NULL;
     }
+    if (keying->folds > 0)
+        code = arithmetic(keying, AST_MOD, code, keying->folds);
     return arithmetic(keying, AST_MUL, code, keying->width);
 }
 
@@ -289,6 +306,47 @@ static int *places_of(const struct keying *keying, struct node *const nodes[2])
     return places;
 }
 
+static bool add_condition(const struct keying *keying, struct node *made,
+                          struct expression *part)
+{
+    if (part != NULL && made->where != NULL)
+        part = expression_operator(keying->binder, AST_AND, made->where, part,
+                                   &(struct ast_expression){ .at = part->at });
+    made->where = part;
+    return part != NULL;
+}
+
+/* The condition of a join, which is that of before, and that folded keys are equal,
+ * over the columns of an inner one. */
+static bool add_conditions(const struct keying *keying, struct node *made,
+                           const struct node *over, const int *places)
+{
+    const struct step_join *join = &keying->join->join;
+    struct binder *binder = keying->binder;
+    struct position nowhere = { 0 };
+    struct ast_expression place = { 0 };
+    bool done = true;
+
+    for (size_t i = 0; done && keying->folds > 0 && i < join->left_keys.count;
+         i++) {
+        int left = VECTOR_ITEMS(&join->left_keys, int)[i];
+        int right = VECTOR_ITEMS(&join->right_keys, int)[i];
+        struct expression *a =
+            node_column(binder, over, (unsigned)left, nowhere);
+        struct expression *b = node_column(
+            binder, over, over->left->column_count + (unsigned)right, nowhere);
+        done =
+            a != NULL && b != NULL
+            && add_condition(keying, made,
+                             expression_operator(binder, AST_EQ, a, b, &place));
+    }
+    if (done && keying->join->where != NULL)
+        done = add_condition(
+            keying, made,
+            expression_over(binder, keying->join->where, over, places, 0));
+    return done;
+}
+
 /* The join with a range, which has the columns that it had. */
 static struct node *make(struct keying *keying)
 {
@@ -311,9 +369,7 @@ static struct node *make(struct keying *keying)
     made->join.left_keys = join->join.left_keys;
     made->join.right_keys = join->join.right_keys;
     made->join.range = range;
-    if (join->where != NULL)
-        made->where = expression_over(binder, join->where, over, places, 0);
-    if (join->where != NULL && made->where == NULL)
+    if (!add_conditions(keying, made, over, places))
         return NULL;
     estimate_node(binder, made);
     made->rows = join->rows; /* the range leaves out what the condition would */
