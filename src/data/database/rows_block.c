@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows become a tablet: texts are numbered, columns described, then the bytes
- * are written, each on several cores, and their sums behind them. A tablet with an edit over it becomes
- * one without: columns that did not change are taken over.
+ * are written, each on several cores, and their sums behind them. A tablet with an
+ * edit over it becomes one without: columns that did not change are taken over.
  */
 #include "data/database/rows_block.h"
 
