@@ -95,15 +95,21 @@ struct ast_statement *make_statement(struct parse *parse,
     return made;
 }
 
-struct ast_name ast_of_main(struct parse *parse, struct table_name table)
+struct ast_name ast_own(struct parse *parse, struct table_name table)
 {
+    static const char *const schemas[] = { "main", "temp" };
     const struct ast_name *schema = &table.schema;
 
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
+        if (schema->text != NULL && name_equal(schema->text, schemas[i]))
+            table.name.schema = schemas[i];
     if (!parse_failed(parse) && schema->text != NULL
-        && !name_equal(schema->text, "main")) {
+        && table.name.schema == NULL) {
         error_at(parse->error, VDBQ_SYNTAX, schema->at,
                  "%s is not the schema of a table here", schema->text);
-        error_hint(parse->error, "all tables are in the schema main");
+        error_hint(parse->error,
+                   "tables are in the schemas main, and temp: those of "
+                   "CREATE TEMP TABLE");
     }
     return table.name;
 }

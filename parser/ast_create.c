@@ -293,6 +293,19 @@ struct column_list ast_constraints(struct column_list list,
 
 /* --------------------------------------------------------- statements -- */
 
+struct target ast_temporary(struct parse *parse, bool temporary,
+                            struct target target)
+{
+    if (!temporary)
+        return target;
+    if (!parse_failed(parse) && target.name.schema != NULL
+        && name_equal(target.name.schema, "main"))
+        error_at(parse->error, VDBQ_SYNTAX, target.name.at,
+                 "what is TEMP is not in the schema main");
+    target.name.schema = "temp";
+    return target;
+}
+
 /* CREATE TABLE, so far without what the table is made of; NULL: no memory. */
 static struct ast_statement *create_table(struct parse *parse,
                                           struct target target)
@@ -360,12 +373,16 @@ struct ast_statement *ast_view(struct parse *parse, struct target target,
     return made;
 }
 
+/* An index is where its table is. */
 struct ast_statement *ast_index(struct parse *parse, struct ast_index index)
 {
     struct ast_statement *made = make_statement(parse, AST_CREATE_INDEX);
 
-    if (made != NULL)
-        made->index = index;
+    if (made == NULL)
+        return NULL;
+    made->index = index;
+    if (index.name.schema != NULL)
+        made->index.table.schema = index.name.schema;
     return made;
 }
 

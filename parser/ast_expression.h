@@ -16,7 +16,9 @@
 struct ast_name {
     const char *text; /* NULL: none was written             */
     struct position at;
-    bool bare; /* an alias without AS and quotes     */
+    bool bare;          /* an alias without AS and quotes     */
+    const char *schema; /* of what the database or the connection has: "main",
+                           "temp"; NULL: none was written     */
 };
 
 enum ast_operator {

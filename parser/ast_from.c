@@ -134,7 +134,7 @@ static struct ast_expression *column_of(struct parse *parse, struct span whole,
 {
     whole.at = at;
     return name != NULL ? ast_column(parse, whole, (struct ast_name){ 0 },
-                                     (struct ast_name){ name, at, false })
+                                     (struct ast_name){ .text = name, .at = at })
                         : NULL;
 }
 
@@ -151,7 +151,8 @@ static struct ast_expression *equal_column(struct parse *parse,
 
     *results = ast_results(
         *results, ast_result(parse, whole, right,
-                             (struct ast_name){ apart, name->at, false }));
+                             (struct ast_name){ .text = apart,
+                                                .at = name->at }));
     return ast_binary(parse, operation(AST_EQ, whole, whole),
                       column_of(parse, whole, name->text, name->at),
                       column_of(parse, whole, apart, name->at));

@@ -58,7 +58,10 @@ struct name_list ast_names(struct parse *parse, struct name_list list,
                            struct ast_name name);
 
 /* The name of what is the database's own: that of another schema is a failure. */
-struct ast_name ast_of_main(struct parse *parse, struct table_name table);
+struct ast_name ast_own(struct parse *parse, struct table_name table);
+/* What CREATE makes, which TEMP may stand before: that of the connection alone then. */
+struct target ast_temporary(struct parse *parse, bool temporary,
+                            struct target target);
 
 struct ast_statement *ast_empty(struct parse *parse);
 /* A statement that is a query, or DESCRIBE or SUMMARIZE of one. */

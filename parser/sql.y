@@ -221,6 +221,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     SHOW        "SHOW"
     START       "START"
     SUMMARIZE   "SUMMARIZE"
+    TEMP        "TEMP"
     TIMESTAMP   "TIMESTAMP"
     TREE        "TREE"
     TRUNCATE    "TRUNCATE"
@@ -317,7 +318,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <kind> set_operator union_by_name
 %type <verb> insert_verb
 %type <distinct> distinct
-%type <flag> unique descending
+%type <flag> unique descending temporary
 %type <match> like match
 %type <target> new_name old_name old_table new_table new_view
 %type <alter> alteration
@@ -459,7 +460,7 @@ result:
                                 $replaced); }
   | name[schema] "." name[table] "." "*" excluded replaced
         { $$ = ast_star_changed(ast_star(parse, @$,
-               ast_of_main(parse, (struct table_name){ $schema, $table })),
+               ast_own(parse, (struct table_name){ $schema, $table })),
                $excluded, $replaced); }
   | expression alias
         { $$ = ast_result(parse, @alias, $expression, $alias); }
@@ -723,15 +724,23 @@ table_option:
           ast_table_option(parse, ast_name(parse, @first), &second); }
 
 new_table:
-    TABLE new_name           { $$ = $new_name; }
-  | OR REPLACE TABLE own_table
-        { $$ = (struct target){ .name = $own_table, .replaces = true }; }
+    temporary TABLE new_name
+        { $$ = ast_temporary(parse, $temporary, $new_name); }
+  | OR REPLACE temporary TABLE own_table
+        { $$ = ast_temporary(parse, $temporary, (struct target){
+               .name = $own_table, .replaces = true }); }
 
 new_view:
-    VIEW new_name            { $$ = $new_name; }
-  | OR REPLACE VIEW own_table
-        { $$ = (struct target){ .name = $own_table, .replaces = true,
-                                .begin = @VIEW.begin }; }
+    temporary VIEW new_name
+        { $$ = ast_temporary(parse, $temporary, $new_name); }
+  | OR REPLACE temporary VIEW own_table
+        { $$ = ast_temporary(parse, $temporary, (struct target){
+               .name = $own_table, .replaces = true,
+               .begin = $temporary ? @temporary.begin : @VIEW.begin }); }
+
+temporary:
+    %empty             { $$ = false; }
+  | TEMP               { $$ = true; }
 
 new_name:
     own_table          { $$ = (struct target){ .name = $own_table }; }
@@ -1009,7 +1018,7 @@ copy:
                .file = @STRING, .options = $copy_options }); }
   | COPY table_name view_columns FROM STRING copy_options
         { $$ = ast_copy(parse, (struct copy_parts){
-               .from = true, .table = ast_of_main(parse, $table_name), .columns = $view_columns,
+               .from = true, .table = ast_own(parse, $table_name), .columns = $view_columns,
                .file = @STRING, .options = $copy_options }); }
 
 copy_options:
@@ -1084,7 +1093,7 @@ primary:
   | name "." name      { $$ = ast_column(parse, @$, $1, $3); }
   | name "." name "." name
         { $$ = ast_column(parse, @$,
-                          ast_of_main(parse, (struct table_name){ $1, $3 }),
+                          ast_own(parse, (struct table_name){ $1, $3 }),
                           $5); }
   | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
   | "(" items "," expression ")"
@@ -1353,7 +1362,7 @@ table_name:
 
 /* One of the database's own. */
 own_table:
-    table_name         { $$ = ast_of_main(parse, $table_name); }
+    table_name         { $$ = ast_own(parse, $table_name); }
 
 /* Words that are a name wherever nothing else is meant. */
 name: word | kept_word { $$ = ast_name(parse, @$); }
@@ -1371,7 +1380,7 @@ window_word:
   | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST
   | MATERIALIZED | NOTHING | NULLS
   | POSITION | PRAGMA | PRECEDING | PREPARE | RECURSIVE | REINDEX | RELEASE | REPLACE
-  | ROLLBACK | ROW | SAVEPOINT | SHOW | START | SUMMARIZE | TIMESTAMP | TREE | TRUNCATE | TRY_CAST
+  | ROLLBACK | ROW | SAVEPOINT | SHOW | START | SUMMARIZE | TEMP | TIMESTAMP | TREE | TRUNCATE | TRY_CAST
   | UNBOUNDED | VACUUM | VIEW
 
 kept_word:

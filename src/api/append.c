@@ -128,7 +128,10 @@ static void defaults_finish(struct append_default *defaults)
 static enum vdbq_status begin(vdbq *db, const char *table,
                               struct vdbq_append *append)
 {
-    enum vdbq_status status = session_enter(db, &append->transaction);
+    bool temporary =
+        db->copying ? db->copies_temporary : session_is_temporary(db, table);
+    enum vdbq_status status =
+        session_enter(db, temporary, &append->transaction);
     if (status != VDBQ_OK)
         return status;
     const struct table *found =

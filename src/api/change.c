@@ -80,7 +80,8 @@ static enum vdbq_status add_sound(vdbq_query *query, struct transaction *to,
     const struct plan_insert *insert = &query->plan.insert;
     const struct catalogue *now = transaction_catalogue(to);
     const struct rule_source source = {
-        query->db->database, now, catalogue_table_id(now, insert->table_id)
+        database_of(query->db->database, insert->table_id), now,
+        catalogue_table_id(now, insert->table_id)
     };
     struct sound_rows sound;
     enum vdbq_status status =
@@ -251,7 +252,7 @@ static enum vdbq_status create_view(vdbq_query *query,
 {
     const struct plan_view *plan = &query->plan.view;
     const struct catalogue *now = transaction_catalogue(transaction);
-    struct view view = { .name = plan->name, .sql = plan->sql };
+    struct view view = { plan->name, plan->sql, plan->temporary };
     if (plan->if_not_exists
         && (catalogue_view(now, plan->name) != NULL
             || catalogue_table(now, plan->name) != NULL))
@@ -434,7 +435,8 @@ static enum vdbq_status leave(vdbq_query *query,
                               enum vdbq_status status)
 {
     struct query_times *times = &query->times;
-    bool own = transaction != query->db->transaction;
+    bool own = transaction
+               != *session_place(query->db, query->home_temporary);
     uint64_t start = query_clock(query);
     status = session_leave(query->db, transaction, status);
     *(own ? &times->commit_ns : &times->write_ns) += query_clock(query) - start;
@@ -445,7 +447,8 @@ static enum vdbq_status leave(vdbq_query *query,
  * to. `*done`: that was all. */
 static enum vdbq_status insert_row(vdbq_query *query, bool *done)
 {
-    struct transaction *transaction = query->db->transaction;
+    struct transaction *transaction =
+        *session_place(query->db, query->home_temporary);
     *done = false;
     if (query->statement->kind != AST_INSERT || transaction == NULL
         || query->db->append != NULL || query->db->copying
@@ -461,18 +464,23 @@ static enum vdbq_status insert_row(vdbq_query *query, bool *done)
 static enum vdbq_status change_once(vdbq_query *query)
 {
     struct transaction *transaction;
-    bool done;
-    enum vdbq_status status = insert_row(query, &done);
+    bool done = false;
+    enum vdbq_status status = query_find_home(query);
+    if (status == VDBQ_OK)
+        status = insert_row(query, &done);
     if (done)
         return status;
-    status = query_files_open(query);
+    if (status == VDBQ_OK)
+        status = query_files_open(query);
+    if (status == VDBQ_OK)
+        status = query_beside_open(query);
     if (status != VDBQ_OK)
         return status;
     bool apart = query_is_apart(query);
     uint64_t start = query_clock(query);
     if (apart)
         transaction_set_apart(query->db->transaction, true);
-    status = session_enter(query->db, &transaction);
+    status = session_enter(query->db, query->home_temporary, &transaction);
     query->times.write_ns += query_clock(query) - start;
     if (status == VDBQ_OK)
         status = change_within(query, transaction);

@@ -17,7 +17,7 @@ void session_forget_faults(vdbq *db)
 static enum vdbq_status check_own(vdbq *db)
 {
     struct snapshot snapshot;
-    enum vdbq_status status = session_snapshot(db, &snapshot);
+    enum vdbq_status status = session_snapshot(db, false, &snapshot);
     if (status == VDBQ_OK)
         status = check_snapshot(&snapshot, &db->faults, &db->error);
     snapshot_close(&snapshot);

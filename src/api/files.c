@@ -65,16 +65,18 @@ static enum vdbq_status read_copy(vdbq_query *query,
                                   struct transaction *transaction)
 {
     vdbq *db = query->db;
-    struct transaction *open = db->transaction;
+    struct transaction **place = session_place(db, query->home_temporary);
+    struct transaction *open = *place;
     bool executing = db->executing;
-    db->transaction = transaction;
+    *place = transaction;
+    db->copies_temporary = query->home_temporary;
     db->copying = db->executing = true;
     enum vdbq_status status =
         db->copy_reader(db->copy_context, db, &query->statement->copy.said);
     vdbq_append_close(db->append);
     db->copying = false;
     db->executing = executing;
-    db->transaction = open;
+    *place = open;
     if (status == VDBQ_OK)
         return VDBQ_OK;
     if (db->error.status != status)

@@ -209,7 +209,7 @@ enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue)
 {
     struct catalogue *joined;
-    enum vdbq_status status = query_files_join(query, catalogue, &joined);
+    enum vdbq_status status = query_join(query, catalogue, &joined);
     if (status != VDBQ_OK)
         return status;
     if (!has_plan(query, joined))
@@ -225,9 +225,9 @@ static enum vdbq_status take_snapshot(vdbq_query *query)
 {
     vdbq *db = query->db;
     if (!query_is_apart(query))
-        return session_snapshot(db, &query->snapshot);
+        return session_snapshot(db, query->home_temporary, &query->snapshot);
     transaction_set_apart(db->transaction, true);
-    enum vdbq_status status = session_snapshot(db, &query->snapshot);
+    enum vdbq_status status = session_snapshot(db, false, &query->snapshot);
     transaction_set_apart(db->transaction, false);
     return status;
 }
@@ -235,6 +235,8 @@ static enum vdbq_status take_snapshot(vdbq_query *query)
 enum vdbq_status query_snapshot(vdbq_query *query)
 {
     enum vdbq_status status = query_files_open(query);
+    if (status == VDBQ_OK)
+        status = query_beside_open(query);
     if (status == VDBQ_OK)
         status = take_snapshot(query);
     query->opened_ns = os_time_ns();
@@ -294,7 +296,7 @@ static bool ends_or_begins(const struct ast_statement *statement)
  * rows of the open transaction would be written for it alone. */
 static enum vdbq_status query_prepare(vdbq_query *query)
 {
-    const struct transaction *within = query->db->transaction;
+    enum vdbq_status status = VDBQ_OK;
     if (query->db->cluster != NULL && query->db->cluster->follows)
         return VDBQ_OK;
     if (ends_or_begins(query->statement))
@@ -302,10 +304,13 @@ static enum vdbq_status query_prepare(vdbq_query *query)
     bool inserts = query->statement != NULL
                    && query->statement->kind == AST_INSERT
                    && query->statement->files == NULL;
-    enum vdbq_status status =
-        inserts && within != NULL
-            ? query_plan(query, transaction_catalogue(within))
-            : query_snapshot(query);
+    status = query_find_home(query);
+    const struct transaction *within =
+        *session_place(query->db, query->home_temporary);
+    if (status == VDBQ_OK)
+        status = inserts && within != NULL
+                     ? query_plan(query, transaction_catalogue(within))
+                     : query_snapshot(query);
     snapshot_close(&query->snapshot);
     query_files_close(query);
     if (!waits_for_values(query, status))

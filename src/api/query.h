@@ -101,10 +101,13 @@ struct vdbq_query {
     bool failed;              /* the run; it has to be started again    */
     bool begun;               /* it has been run                        */
     struct settings settings; /* of the connection, as the run began        */
-    struct snapshot snapshot;
-    uint64_t opened_ns;       /* when that was opened                       */
+    bool home_temporary; /* the statement changes what is temporary: the
+                            database of such is its home                 */
+    struct snapshot snapshot; /* of its home                                */
+    struct snapshot beside;   /* of the other database; zeroed: none is there */
+    uint64_t opened_ns;       /* when `snapshot` was opened                 */
     struct snapshot files;    /* of the database of files; zeroed: none */
-    struct catalogue *joined; /* of both, while rows come; held        */
+    struct catalogue *joined; /* of all these, while rows come; held        */
     struct snapshot seen;     /* what the run reads: not to be closed   */
     struct account account;   /* of what the steps hold                 */
     struct stream_params params;
@@ -160,10 +163,15 @@ uint64_t query_clock(const vdbq_query *query);
 /* Has the files of FROM read, and opens their database for the query. */
 enum vdbq_status query_files_open(vdbq_query *query);
 void query_files_close(vdbq_query *query);
-/* A catalogue with the files' tables behind its own, or itself; held. */
-enum vdbq_status query_files_join(vdbq_query *query,
-                                  const struct catalogue *catalogue,
-                                  struct catalogue **joined);
+/* file/temporary.c: finds what database the statement changes, and opens it if it is to
+ * have its first temporary table ... */
+enum vdbq_status query_find_home(vdbq_query *query);
+/* ... and opens what the query sees of the other one. */
+enum vdbq_status query_beside_open(vdbq_query *query);
+/* All that the query sees where its home has that state: with the other database, and
+ * with the files' tables; held. */
+enum vdbq_status query_join(vdbq_query *query, const struct catalogue *home,
+                            struct catalogue **joined);
 
 /* The next batch of the stream of a change, with its texts, in query->batch; no
  * rows: that was all. */

@@ -37,6 +37,7 @@ uint64_t query_clock(const vdbq_query *query)
 void query_files_close(vdbq_query *query)
 {
     snapshot_close(&query->files);
+    snapshot_close(&query->beside);
     catalogue_release(query->joined);
     query->joined = NULL;
 }

@@ -13,16 +13,6 @@ vdbq *session_of(vdbq *db, const struct table *table)
     return of_file ? db->files : db;
 }
 
-enum vdbq_status query_files_join(vdbq_query *query,
-                                  const struct catalogue *catalogue,
-                                  struct catalogue **joined)
-{
-    *joined = query->files.database == NULL
-                  ? catalogue_hold((struct catalogue *)catalogue)
-                  : catalogue_join(catalogue, query->files.catalogue);
-    return *joined ? VDBQ_OK : error_no_memory(&query->db->error);
-}
-
 static bool wants_times(const vdbq_query *query)
 {
     return query->plan.explain == AST_EXPLAIN_ANALYZE
@@ -138,11 +128,10 @@ enum vdbq_status query_stream(vdbq_query *query)
         status = query->cluster->begin(query);
     if (status == VDBQ_OK)
         status =
-            query_files_join(query, query->snapshot.catalogue, &query->joined);
+            query_join(query, query->snapshot.catalogue, &query->joined);
     if (status != VDBQ_OK)
         return status;
-    query->seen = query->snapshot;
-    query->seen.catalogue = query->joined;
+    query->seen = (struct snapshot){ db->database, query->joined };
     account_close(&query->account);
     account_open(&query->account, steps_memory(&query->settings),
                  plan_bytes(query));

@@ -48,8 +48,17 @@ struct session_cluster {
     bool follows; /* this is not rank 0: queries are planned when they run    */
 };
 
+/* A catalogue of a database and of the temporary tables beside it. All are held, and
+ * NULL where there is none yet. */
+struct session_whole {
+    struct catalogue *catalogue, *temporary, *whole;
+};
+
 struct vdbq {
     struct database *database;       /* NULL: it could not be opened   */
+    struct database *temporary;      /* of temporary tables, beside it; NULL:
+                                        there have been none           */
+    struct session_whole whole;      /* of both, as asked for last     */
     struct session_cluster *cluster; /* of processes; NULL: there is none */
     uint64_t probed_most; /* as of struct plan_limits, of all these devices; 0:
                              that of the connection's own                   */
@@ -71,6 +80,8 @@ struct vdbq {
     struct prepared *prepared;       /* statements with names          */
     struct transaction *transaction; /* that BEGIN or SAVEPOINT opened, or
                                         NULL                           */
+    struct transaction *temporary_transaction; /* its part in temporary tables,
+                                        once there are such            */
     bool saved_first;                /* SAVEPOINT did: the end of the oldest
                                         savepoint commits it           */
     vdbq *files;                     /* the database of files; or NULL */
@@ -78,8 +89,10 @@ struct vdbq {
     void *file_context;
     vdbq_copy_reader copy_reader; /* may be NULL                 */
     void *copy_context;
-    bool copying; /* copy_reader is called: `transaction` is the
-                                   statement's                            */
+    bool copying; /* copy_reader is called: `transaction`, or
+                                   (`copies_temporary`) `temporary_transaction`,
+                                   is the statement's                     */
+    bool copies_temporary;
     struct stop stop;
     bool executing; /* in vdbq_execute(): a cancel is for
                                    all statements                 */
@@ -147,12 +160,30 @@ void session_hear_cancel(vdbq *db);
  * not DEVICE. The cancel is done with. */
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status);
 
-/* session_transaction.c: opens what a query of the connection reads: what its
- * transaction has made so far, or the newest commit. */
-enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot);
-/* The transaction that a statement's changes belong to: the one that BEGIN
- * opened, marked, or one of its own. */
-enum vdbq_status session_enter(vdbq *db, struct transaction **transaction);
+/* file/temporary.c: opens the database of temporary tables, if it is not open; within a
+ * transaction that is a part of it from then on. */
+enum vdbq_status session_temporary_open(vdbq *db);
+/* What it has now, with what the transaction has made so far; NULL: nothing. */
+const struct catalogue *session_temporary(const vdbq *db);
+/* Whether a table of that name that is meant without a schema is a temporary one. */
+bool session_is_temporary(const vdbq *db, const char *table);
+/* A catalogue of both databases; held. `temporary` NULL: of one of them. */
+enum vdbq_status session_join(vdbq *db, const struct catalogue *catalogue,
+                              const struct catalogue *temporary,
+                              struct catalogue **whole);
+void session_temporary_close(vdbq *db);
+
+/* session_transaction.c: where the transaction is that BEGIN opened, in the database of
+ * temporary tables or in the other one. */
+struct transaction **session_place(vdbq *db, bool temporary);
+/* Opens what a query of the connection reads of one of them: what its transaction has
+ * made so far, or the newest commit. */
+enum vdbq_status session_snapshot(vdbq *db, bool temporary,
+                                  struct snapshot *snapshot);
+/* The transaction that a statement's changes of one of them belong to: the one that
+ * BEGIN opened, marked, or one of its own. */
+enum vdbq_status session_enter(vdbq *db, bool temporary,
+                               struct transaction **transaction);
 /* Ends the statement: keeps what it changed where `status` is OK, else nothing
  * has changed. */
 enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,

@@ -8,17 +8,30 @@
 #include "api/session.h"
 #include "data/transaction/vacuum.h"
 
-enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot)
+struct transaction **session_place(vdbq *db, bool temporary)
 {
-    if (db->transaction != NULL)
-        return transaction_snapshot(db->transaction, snapshot, &db->error);
-    return snapshot_open(db->database, snapshot, &db->error);
+    return temporary ? &db->temporary_transaction : &db->transaction;
 }
 
-enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
+static struct database *database_at(const vdbq *db, bool temporary)
 {
-    *transaction = db->transaction;
-    if (db->transaction != NULL && db->append != NULL) {
+    return temporary ? db->temporary : db->database;
+}
+
+enum vdbq_status session_snapshot(vdbq *db, bool temporary,
+                                  struct snapshot *snapshot)
+{
+    struct transaction *within = *session_place(db, temporary);
+    if (within != NULL)
+        return transaction_snapshot(within, snapshot, &db->error);
+    return snapshot_open(database_at(db, temporary), snapshot, &db->error);
+}
+
+enum vdbq_status session_enter(vdbq *db, bool temporary,
+                               struct transaction **transaction)
+{
+    struct transaction *open = *transaction = *session_place(db, temporary);
+    if (open != NULL && db->append != NULL) {
         *transaction = NULL;
         return error_set(&db->error, VDBQ_MISUSE,
                          "an append is open on this connection");
@@ -27,13 +40,14 @@ enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
         return VDBQ_OK;
     enum vdbq_status status = VDBQ_OK;
     process_memory(&db->options.settings);
-    if (*transaction == NULL)
-        status = transaction_begin(db->database, transaction, &db->error);
+    if (open == NULL)
+        status = transaction_begin(database_at(db, temporary), transaction,
+                                   &db->error);
     if (status != VDBQ_OK)
         return status;
     status = transaction_mark(*transaction, &db->error);
     if (status != VDBQ_OK) {
-        if (*transaction != db->transaction)
+        if (open == NULL)
             transaction_abort(*transaction);
         *transaction = NULL;
     }
@@ -43,7 +57,8 @@ enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
 enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
                                enum vdbq_status status)
 {
-    bool own = transaction != db->transaction;
+    bool own = transaction != db->transaction
+               && transaction != db->temporary_transaction;
     if (transaction == NULL)
         return status;
     if (status == VDBQ_OK)
@@ -58,6 +73,14 @@ enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
 
 /* --------------------------------------------------------- transactions -- */
 
+/* Gives up what BEGIN has opened. */
+static void abandon(vdbq *db)
+{
+    transaction_abort(db->transaction);
+    transaction_abort(db->temporary_transaction);
+    db->transaction = db->temporary_transaction = NULL;
+}
+
 enum vdbq_status session_open(vdbq *db)
 {
     if (db->transaction != NULL) {
@@ -69,7 +92,14 @@ enum vdbq_status session_open(vdbq *db)
                               : "COMMIT keeps what it did, ROLLBACK undoes it");
     }
     db->saved_first = false;
-    return transaction_begin(db->database, &db->transaction, &db->error);
+    enum vdbq_status status =
+        transaction_begin(db->database, &db->transaction, &db->error);
+    if (status == VDBQ_OK && db->temporary != NULL)
+        status = transaction_begin(db->temporary, &db->temporary_transaction,
+                                   &db->error);
+    if (status != VDBQ_OK)
+        abandon(db);
+    return status;
 }
 
 /* An append writes to the transaction. */
@@ -81,10 +111,34 @@ static enum vdbq_status check_appends(vdbq *db)
                            "an append is open on this connection");
 }
 
+/* The file's commit decides. What is temporary is written before it, but for its list of
+ * tables, and is kept after it. */
+static enum vdbq_status commit_both(vdbq *db)
+{
+    struct transaction *transaction = db->transaction,
+                       *temporary = db->temporary_transaction;
+    enum vdbq_status status =
+        temporary != NULL ? transaction_settle(temporary, &db->error)
+                          : VDBQ_OK;
+    if (status != VDBQ_OK) {
+        abandon(db);
+        return status;
+    }
+    db->transaction = db->temporary_transaction = NULL;
+    status = transaction_commit(transaction, &db->error);
+    if (status != VDBQ_OK)
+        transaction_abort(temporary);
+    else if (temporary != NULL
+             && (status = transaction_commit(temporary, &db->error))
+                    != VDBQ_OK)
+        error_hint(&db->error, "the temporary tables are as they were; what "
+                               "the transaction did in the file is kept");
+    return status;
+}
+
 enum vdbq_status session_end(vdbq *db, bool commit)
 {
-    struct transaction *transaction = db->transaction;
-    if (transaction == NULL) {
+    if (db->transaction == NULL) {
         error_set(&db->error, VDBQ_MISUSE, "no transaction is open");
         return error_hint(&db->error, "BEGIN opens one; without it every "
                                       "statement is kept when it is done");
@@ -92,14 +146,44 @@ enum vdbq_status session_end(vdbq *db, bool commit)
     enum vdbq_status status = check_appends(db);
     if (status != VDBQ_OK)
         return status;
-    db->transaction = NULL;
     if (commit)
-        return transaction_commit(transaction, &db->error);
-    transaction_abort(transaction);
+        return commit_both(db);
+    abandon(db);
     return VDBQ_OK;
 }
 
 /* ----------------------------------------------------------- savepoints -- */
+
+/* Both transactions have the same savepoints. */
+static enum vdbq_status save_both(vdbq *db, const char *name)
+{
+    struct transaction *temporary = db->temporary_transaction;
+    struct error ignored;
+    enum vdbq_status status =
+        temporary != NULL ? transaction_save(temporary, name, &db->error)
+                          : VDBQ_OK;
+    if (status != VDBQ_OK)
+        return status;
+    status = transaction_save(db->transaction, name, &db->error);
+    if (status != VDBQ_OK && temporary != NULL)
+        transaction_release(
+            temporary, (size_t)transaction_savepoint(temporary, name), &ignored);
+    return status;
+}
+
+/* Goes back to a savepoint, or (`released`) forgets it. */
+static enum vdbq_status to_savepoint(vdbq *db, size_t savepoint, bool released)
+{
+    struct transaction *const both[] = { db->transaction,
+                                         db->temporary_transaction };
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < 2 && status == VDBQ_OK; i++)
+        if (both[i] != NULL)
+            status = released
+                         ? transaction_release(both[i], savepoint, &db->error)
+                         : transaction_return(both[i], savepoint, &db->error);
+    return status;
+}
 
 /* Opens a savepoint, and a transaction for it where none is open. */
 static enum vdbq_status save(vdbq *db, const struct ast_name *name)
@@ -107,13 +191,11 @@ static enum vdbq_status save(vdbq *db, const struct ast_name *name)
     bool first = db->transaction == NULL;
     enum vdbq_status status = first ? session_open(db) : VDBQ_OK;
     if (status == VDBQ_OK)
-        status = transaction_save(db->transaction, name->text, &db->error);
+        status = save_both(db, name->text);
     if (first && status == VDBQ_OK)
         db->saved_first = true;
-    if (first && status != VDBQ_OK) {
-        transaction_abort(db->transaction);
-        db->transaction = NULL;
-    }
+    if (first && status != VDBQ_OK)
+        abandon(db);
     return status;
 }
 
@@ -140,11 +222,10 @@ enum vdbq_status session_savepoint(vdbq *db, enum ast_statement_kind kind,
     if (found < 0)
         return no_savepoint(db, name);
     if (kind == AST_ROLLBACK_TO)
-        return transaction_return(db->transaction, (size_t)found, &db->error);
+        return to_savepoint(db, (size_t)found, false);
     return found == 0 && db->saved_first
                ? session_end(db, true)
-               : transaction_release(db->transaction, (size_t)found,
-                                     &db->error);
+               : to_savepoint(db, (size_t)found, true);
 }
 
 /* ------------------------------------------------------------- VACUUM -- */

@@ -65,7 +65,7 @@ static enum vdbq_status plan_round(vdbq_query *query,
 {
     struct catalogue *joined;
     enum vdbq_status status =
-        query_files_join(query, query->snapshot.catalogue, &joined);
+        query_join(query, query->snapshot.catalogue, &joined);
 
     if (status != VDBQ_OK)
         return status;
@@ -190,7 +190,7 @@ static enum vdbq_status need_any(vdbq_query *query)
     const struct query_round *round = &query->round;
     struct catalogue *joined;
     enum vdbq_status status =
-        query_files_join(query, query->snapshot.catalogue, &joined);
+        query_join(query, query->snapshot.catalogue, &joined);
 
     if (status != VDBQ_OK)
         return status;

@@ -82,8 +82,10 @@ void vdbq_close(vdbq *db)
     transaction_abort(db->transaction);
     vdbq_close(db->files);
     stations_close(db);
-    if (db->database != NULL)
+    if (db->database != NULL) {
+        session_temporary_close(db);
         database_close(db->database);
+    }
     run_cache_destroy(db->runs);
     text_finish(&db->source);
     text_finish(&db->schema_text);

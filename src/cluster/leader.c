@@ -353,6 +353,8 @@ static const char *why_alone(const vdbq_query *query)
         return "a transaction is open";
     if (query->files.database != NULL)
         return "it reads files";
+    if (query->beside.database != NULL)
+        return "this connection has temporary tables";
     for (unsigned i = 0; i < query_parameter_count(query); i++)
         if (query->parameters[i].array != NULL)
             return "a parameter is a list";

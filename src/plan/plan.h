@@ -69,7 +69,8 @@ struct plan_view {
     const char *name;
     const char *sql; /* the CREATE VIEW statement */
     bool if_not_exists;
-    bool replaces; /* a view of that name is dropped first */
+    bool replaces;  /* a view of that name is dropped first */
+    bool temporary; /* it is the connection's own */
 };
 
 struct plan_index {
@@ -269,6 +270,11 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error);
 void plan_finish(struct plan *plan);
+
+/* Whether what a statement makes, changes or drops is a temporary table or view, or an
+ * index of one; `temporary`: the catalogue of these, NULL: there are none. */
+bool plan_is_temporary(const struct ast_statement *statement,
+                       const struct catalogue *temporary);
 
 /* Gives the parameters of a planned INSERT the values of a run. False: one of
  * them does not go into its column as it is. */

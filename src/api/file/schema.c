@@ -5,6 +5,20 @@
  */
 #include "api/session.h"
 
+/* COPY is told of its own database alone, so that its table is the one of that name. */
+static enum vdbq_status take_schema(vdbq *db)
+{
+    bool temporary = db->copying && db->copies_temporary;
+    struct snapshot snapshot = { 0 };
+    enum vdbq_status status = session_snapshot(db, temporary, &snapshot);
+    if (status == VDBQ_OK)
+        status = session_join(db, snapshot.catalogue,
+                              db->copying ? NULL : session_temporary(db),
+                              &db->schema);
+    snapshot_close(&snapshot);
+    return status;
+}
+
 unsigned vdbq_tables(vdbq *db)
 {
     enum vdbq_status status = session_begin(db);
@@ -14,12 +28,8 @@ unsigned vdbq_tables(vdbq *db)
     }
     catalogue_release(db->schema);
     db->schema = NULL;
-    struct snapshot snapshot = { 0 };
     if (status == VDBQ_OK)
-        status = session_snapshot(db, &snapshot);
-    if (status == VDBQ_OK)
-        db->schema = catalogue_hold(snapshot.catalogue);
-    snapshot_close(&snapshot);
+        status = take_schema(db);
     session_report(db, status, NULL, 0);
     return status == VDBQ_OK ? (unsigned)db->schema->table_count : 0;
 }

@@ -8,7 +8,8 @@ enum vdbq_status names_table(vdbq *db, const char *name,
                              struct snapshot *snapshot,
                              const struct table **table)
 {
-    enum vdbq_status status = session_snapshot(db, snapshot);
+    enum vdbq_status status =
+        session_snapshot(db, session_is_temporary(db, name), snapshot);
 
     if (status != VDBQ_OK)
         return status;

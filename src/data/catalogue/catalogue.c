@@ -49,7 +49,7 @@ void catalogue_release(struct catalogue *catalogue)
 const struct table *catalogue_table(const struct catalogue *catalogue,
                                     const char *name)
 {
-    for (size_t i = 0; i < catalogue->table_count; i++)
+    for (size_t i = catalogue->table_count; i-- > 0;)
         if (catalogue->tables[i].id < CATALOGUE_FILES
             && name_equal(catalogue->tables[i].name, name))
             return &catalogue->tables[i];
@@ -140,31 +140,14 @@ release_copy:
     return NULL;
 }
 
-struct catalogue *catalogue_join(const struct catalogue *catalogue,
-                                 const struct catalogue *files)
+bool catalogue_add_same(struct catalogue *catalogue, const struct table *table)
 {
-    struct catalogue *both = catalogue_copy(catalogue, files->table_count);
+    struct table *place = &catalogue->tables[catalogue->table_count];
 
-    for (size_t i = 0; both != NULL && i < files->table_count; i++) {
-        struct table *place = &both->tables[both->table_count];
-        if (!copy_table(both, &files->tables[i], place)) {
-            catalogue_release(both);
-            return NULL;
-        }
-        place->id |= CATALOGUE_FILES;
-        both->table_count++;
-    }
-    return both;
-}
-
-const struct table *catalogue_file(const struct catalogue *catalogue,
-                                   const char *name)
-{
-    for (size_t i = catalogue->table_count; i-- > 0;)
-        if (catalogue->tables[i].id >= CATALOGUE_FILES
-            && strcmp(catalogue->tables[i].name, name) == 0)
-            return &catalogue->tables[i];
-    return NULL;
+    if (!copy_table(catalogue, table, place))
+        return false;
+    catalogue->table_count++;
+    return true;
 }
 
 bool catalogue_add(struct catalogue *catalogue, const struct table *table)

@@ -130,6 +130,7 @@ struct table {
 struct view {
     const char *name; /* in the arena of the catalogue */
     const char *sql;  /* its CREATE VIEW statement */
+    bool temporary;   /* one of the connection's own: CREATE TEMP VIEW */
 };
 
 /* A run in the file: the rows of a tablet in the order of the first columns of
@@ -213,14 +214,21 @@ struct conflict_target {
     unsigned count;    /* of columns, or keys; 0: there is no target  */
 };
 
-/* Ids of tables that catalogue_join() took from a second database. */
+/* Ids of tables that catalogue_join() took from a database of files. */
 #define CATALOGUE_FILES 0x40000000u
 /* With this bit the id of a table is that of its copy by hash (struct table_parts). */
 #define CATALOGUE_COPY 0x20000000u
+/* Ids of temporary tables, which are in a database of their own, are beyond this one,
+ * and all others below it. */
+#define CATALOGUE_TEMPORARY 0x10000000u
+bool table_is_temporary(uint32_t table_id);
 
-/* A new catalogue with the tables of `catalogue`, and behind them those of
- * `files`, a database whose tables stand for files. NULL: no memory. */
+/* A new catalogue with all that `catalogue` has, and behind it what `temporary` has,
+ * and the tables of `files`, a database whose tables stand for files; NULL, both: there
+ * is none. Names are looked up from behind, so that a temporary table hides another one
+ * of its name. NULL: no memory. */
 struct catalogue *catalogue_join(const struct catalogue *catalogue,
+                                 const struct catalogue *temporary,
                                  const struct catalogue *files);
 /* The table of the file of that name; NULL: there is none. */
 const struct table *catalogue_file(const struct catalogue *catalogue,
@@ -236,6 +244,20 @@ const struct table *catalogue_table_id(const struct catalogue *catalogue,
                                        uint32_t id);
 const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name);
+/* The same in a schema, SCHEMA_MAIN or SCHEMA_TEMPORARY; NULL: in that which
+ * catalogue_schema() says. */
+#define SCHEMA_MAIN "main"
+#define SCHEMA_TEMPORARY "temp"
+const struct table *catalogue_table_in(const struct catalogue *catalogue,
+                                       const char *schema, const char *name);
+const struct view *catalogue_view_in(const struct catalogue *catalogue,
+                                     const char *schema, const char *name);
+const struct index *catalogue_index_in(const struct catalogue *catalogue,
+                                       const char *schema, const char *name);
+/* The schema in which a name of a table or view is meant that comes without one: that of
+ * temporary ones, where it is there, else the other one. */
+const char *catalogue_schema(const struct catalogue *catalogue,
+                             const char *name);
 const struct index *catalogue_index(const struct catalogue *catalogue,
                                     const char *name);
 /* The index whose keys have that origin; NULL: there is none. */

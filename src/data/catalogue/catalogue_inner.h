@@ -57,6 +57,8 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
 /* Adds a table without tablets, in the room that catalogue_copy() made, as the
  * last one. The names are copied. False: no memory. */
 bool catalogue_add(struct catalogue *catalogue, const struct table *table);
+/* Adds one as it is, with its id and tablets, in that room. False: no memory. */
+bool catalogue_add_same(struct catalogue *catalogue, const struct table *table);
 /* Removes a table with its indexes. */
 void catalogue_remove(struct catalogue *catalogue, uint32_t id);
 /* As catalogue_add(), of what has a name of its own. */

@@ -11,7 +11,7 @@
 const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name)
 {
-    for (size_t i = 0; i < catalogue->view_count; i++)
+    for (size_t i = catalogue->view_count; i-- > 0;)
         if (name_equal(catalogue->views[i].name, name))
             return &catalogue->views[i];
     return NULL;
@@ -20,7 +20,7 @@ const struct view *catalogue_view(const struct catalogue *catalogue,
 const struct index *catalogue_index(const struct catalogue *catalogue,
                                     const char *name)
 {
-    for (size_t i = 0; i < catalogue->index_count; i++)
+    for (size_t i = catalogue->index_count; i-- > 0;)
         if (name_equal(catalogue->indexes[i].name, name))
             return &catalogue->indexes[i];
     return NULL;
@@ -138,6 +138,7 @@ bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
 
     place->name = arena_copy(arena, view->name, strlen(view->name));
     place->sql = arena_copy(arena, view->sql, strlen(view->sql));
+    place->temporary = view->temporary;
     if (place->name == NULL || place->sql == NULL)
         return false;
     catalogue->view_count++;

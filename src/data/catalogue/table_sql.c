@@ -23,7 +23,8 @@ static void print_default(const char *sql, struct text *text);
 
 void table_sql(const struct table *table, struct text *text)
 {
-    text_print(text, "CREATE TABLE ");
+    text_print(text, table_is_temporary(table->id) ? "CREATE TEMP TABLE "
+                                                   : "CREATE TABLE ");
     name_sql(table->name, text);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];

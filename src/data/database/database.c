@@ -71,6 +71,49 @@ void database_close(struct database *database)
     memory_release(database);
 }
 
+enum vdbq_status database_open_temporary(struct database *beside,
+                                         const struct settings *settings,
+                                         default_parser parse,
+                                         struct database **temporary,
+                                         struct error *error)
+{
+    const struct database_params params = {
+        .path = "temporary tables",
+        .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
+        .files = &os_temporary_files,
+        .settings = settings,
+        .parse_default = parse
+    };
+    enum vdbq_status status = database_open(&params, temporary, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    assert((*temporary)->current->holders == 1); /* it may be changed */
+    (*temporary)->current->next_table_id = CATALOGUE_TEMPORARY + 1;
+    database_use_runs(*temporary, beside->runs);
+    database_use_computer(*temporary, beside->compute, beside->compute_context);
+    beside->temporary = *temporary;
+    return VDBQ_OK;
+}
+
+void database_close_temporary(struct database *beside)
+{
+    database_close(beside->temporary);
+    beside->temporary = NULL;
+}
+
+struct database *database_of(const struct database *database, uint32_t table_id)
+{
+    return database->temporary != NULL && table_is_temporary(table_id)
+               ? database->temporary
+               : (struct database *)(uintptr_t)database;
+}
+
+const struct catalogue *database_state(const struct database *database)
+{
+    return database->current;
+}
+
 bool database_read_only(const struct database *database)
 {
     const struct file *file = &database->file;

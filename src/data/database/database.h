@@ -37,6 +37,22 @@ bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */
 bool database_maps(const struct database *database);
 
+/* Opens, beside a database, that of its connection's temporary tables: a file without a
+ * name, which is gone when it is closed, and is nobody else's. From then on the other one
+ * leads to it (database_of()). Fails with IO, NO_MEMORY. */
+enum vdbq_status database_open_temporary(struct database *beside,
+                                         const struct settings *settings,
+                                         default_parser parse,
+                                         struct database **temporary,
+                                         struct error *error);
+/* Closes it; accepts that there is none. */
+void database_close_temporary(struct database *beside);
+/* The database that a table is in: this one, or that of temporary tables beside it. */
+struct database *database_of(const struct database *database,
+                             uint32_t table_id);
+/* Its newest state, of one that nobody else writes. */
+const struct catalogue *database_state(const struct database *database);
+
 /* Gives it a cache for runs of primary keys, which outlives it. Without one they
  * are made for each key anew. */
 struct run_cache;

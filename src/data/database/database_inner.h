@@ -41,6 +41,8 @@ struct database {
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
     uint32_t searched_table;         /* where rows were looked for last ... */
     uint64_t searched_rows;          /* ... so many, without a set of all   */
+    struct database *temporary;      /* of temporary tables, beside this one;
+                                        NULL: there are none               */
     struct run_cache *runs;          /* the caller's, or NULL          */
     index_computer compute;          /* of keys of indexes; NULL: nobody does */
     void *compute_context;           /* for it                         */

@@ -270,10 +270,11 @@ static bool has_state(const struct catalogue *catalogue, uint32_t table_id,
 bool database_has_state(const struct database *database, uint32_t table_id,
                         struct identity state)
 {
-    const struct reading *open = database->snapshots.items;
-    bool found = has_state(database->current, table_id, state);
+    const struct database *of = database_of(database, table_id);
+    const struct reading *open = of->snapshots.items;
+    bool found = has_state(of->current, table_id, state);
 
-    for (size_t i = 0; i < database->snapshots.count && !found; i++)
+    for (size_t i = 0; i < of->snapshots.count && !found; i++)
         found = has_state(open[i].catalogue, table_id, state);
     return found;
 }
@@ -287,5 +288,7 @@ bool database_visible(const struct database *database,
     for (size_t i = 0; i < database->snapshots.count && added; i++)
         if (open[i].catalogue != database->current)
             added = add_identities(open[i].catalogue, identities);
+    if (added && database->temporary != NULL)
+        added = database_visible(database->temporary, identities);
     return added;
 }

@@ -105,7 +105,8 @@ static void get_table(struct decoder *decoder, struct table *table)
     table->name = decoder_name(decoder);
     if (decoder->failed)
         return;
-    if (table->id >= catalogue->next_table_id)
+    if (table->id >= catalogue->next_table_id
+        || catalogue->next_table_id > CATALOGUE_TEMPORARY)
         decoder_fail(decoder, "the id", table->name);
     if (table->column_count == 0 || table->column_count > COLUMNS_MAX)
         decoder_fail(decoder, "the number of columns", table->name);

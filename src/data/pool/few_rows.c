@@ -66,7 +66,7 @@ static bool make_projection(struct few_rows *few, struct pool *pool,
     bool *wanted = arena_alloc(&few->arena, columns);
 
     *projection = (struct projection){
-        .database = pool->database,
+        .database = database_of(pool->database, want->table->id),
         .table = want->table,
         .tablet = want->tablet,
         .copied = true,

@@ -3,7 +3,7 @@
  * The pool: tablets in pinned slots of host memory, under one budget; of each
  * the columns that were asked for. Slots that nobody uses keep what they hold
  * until the room is needed; the least recently used leave first. A pool serves
- * one database and one device.
+ * one database, with the temporary tables beside it, and one device.
  */
 #ifndef VDBQ_DATA_POOL_H
 #define VDBQ_DATA_POOL_H

@@ -26,6 +26,7 @@ struct slot {
     const void *mapped;       /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */
     uint64_t mapped_bytes;    /* of `mapped` */
+    struct database *mapped_in; /* ... whose file that is */
     unsigned pins;            /* users; 0: it stands in the idle list */
     bool ahead;               /* pool_ahead() made it, nobody had it   */
     bool moved;               /* all who pinned it did, to move it     */

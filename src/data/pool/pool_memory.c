@@ -238,6 +238,7 @@ static enum vdbq_status make_memory(struct pool *pool,
                                     size, &slot->shown.memory, error);
     status = projection_map(projection, &slot->mapped, error);
     slot->mapped_bytes = projection->tablet->size_bytes;
+    slot->mapped_in = projection->database;
     slot->shown.in_place = true;
     return status == VDBQ_OK ? device_memory_wrap(pool->device, slot->mapped,
                                                   slot->mapped_bytes,
@@ -262,7 +263,7 @@ static void leave(struct pool *pool, const struct slot *slot)
     assert(slot->mapped != NULL);
     pool_memory_settle(pool);
     pool->leaving = (struct pool_leaving){ .job = { .run = unmap },
-                                           .database = pool->database,
+                                           .database = slot->mapped_in,
                                            .mapped = slot->mapped,
                                            .bytes = slot->mapped_bytes };
     if (pool->workers != NULL)

@@ -174,7 +174,8 @@ static struct projection projection_of(struct pool *pool,
                                        const struct pool_want *want,
                                        struct slot *slot)
 {
-    return (struct projection){ .database = pool->database,
+    return (struct projection){ .database = database_of(pool->database,
+                                                         want->table->id),
                                 .table = want->table,
                                 .tablet = want->tablet,
                                 .wanted = slot->wanted,

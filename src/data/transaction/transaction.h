@@ -160,6 +160,10 @@ void transaction_undo(struct transaction *transaction);
  * may have one name, of which the newest is meant. */
 enum vdbq_status transaction_save(struct transaction *transaction,
                                   const char *name, struct error *error);
+/* Opens those that another transaction has open, which began before. */
+enum vdbq_status transaction_save_as(struct transaction *transaction,
+                                     const struct transaction *other,
+                                     struct error *error);
 /* Which savepoint has that name, in any case of letters: its number from 0,
  * the oldest, on; or -1. */
 long transaction_savepoint(const struct transaction *transaction,

@@ -157,6 +157,18 @@ enum vdbq_status transaction_save(struct transaction *transaction,
     return error_no_memory(error);
 }
 
+enum vdbq_status transaction_save_as(struct transaction *transaction,
+                                     const struct transaction *other,
+                                     struct error *error)
+{
+    const struct savepoint *savepoints = other->savepoints.items;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < other->savepoints.count && status == VDBQ_OK; i++)
+        status = transaction_save(transaction, savepoints[i].name, error);
+    return status;
+}
+
 long transaction_savepoint(const struct transaction *transaction,
                            const char *name)
 {

@@ -441,7 +441,9 @@ static enum vdbq_status check_new_table(const struct transaction *transaction,
         return error_set(error, VDBQ_LIMIT,
                          "table %s has %u columns, it may have 1 to %d",
                          table->name, table->column_count, (int)COLUMNS_MAX);
-    if (draft->table_count >= TABLES_MAX || draft->next_table_id == UINT32_MAX)
+    if (draft->table_count >= TABLES_MAX
+        || draft->next_table_id == CATALOGUE_TEMPORARY
+        || draft->next_table_id == CATALOGUE_COPY)
         return error_set(error, VDBQ_LIMIT,
                          "there is no room for table %s: %zu tables are there",
                          table->name, draft->table_count);

@@ -86,6 +86,11 @@ void seek_release(struct seek_work *work, struct seek_job *jobs, size_t count)
 
 /* ----------------------------------------------------------------- runs -- */
 
+struct database *seek_database(const struct seek_work *work)
+{
+    return database_of(work->params->snapshot->database, work->terms.table->id);
+}
+
 struct run_want seek_want(const struct seek_work *work,
                           const struct seek_job *job)
 {
@@ -178,7 +183,7 @@ static enum vdbq_status read_part(const struct seek_work *work,
     struct run_pages pages;
     bool sound;
     enum vdbq_status status =
-        run_pages_open(work->params->snapshot->database, job->file,
+        run_pages_open(seek_database(work), job->file,
                        tablet_of(work, job), &pages, &sound, error);
 
     if (status == VDBQ_OK && sound) {
@@ -206,7 +211,7 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
 
     if (job->file != NULL && job->whole)
         status = run_load(
-            work->params->snapshot->database, job->file, tablet_of(work, job),
+            seek_database(work), job->file, tablet_of(work, job),
             work->terms.index == NULL ? block : NULL, &job->made, &error);
     else if (job->file != NULL)
         status = read_part(work, job, block, &error);
@@ -358,7 +363,7 @@ static unsigned threads_for(const struct finding *finding)
     size_t count = finding->end - finding->first;
 
     if (weigh(finding) < LONG_WORK
-        || !database_reads_anywhere(work->params->snapshot->database))
+        || !database_reads_anywhere(seek_database(work)))
         return 1;
     return count < threads ? (unsigned)count : threads;
 }

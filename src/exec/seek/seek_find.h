@@ -61,6 +61,8 @@ struct seek_work {
     enum search_algorithm algorithm;  /* ... that the device took last       */
 };
 
+/* The database that its table is in. */
+struct database *seek_database(const struct seek_work *work);
 /* The run of a job, as caches and the file name it. */
 struct run_want seek_want(const struct seek_work *work,
                           const struct seek_job *job);

@@ -9,7 +9,7 @@
 
 static struct index_of index_of(const struct seek_work *work)
 {
-    return (struct index_of){ .database = work->params->snapshot->database,
+    return (struct index_of){ .database = seek_database(work),
                               .catalogue = work->params->snapshot->catalogue,
                               .table = work->terms.table,
                               .index = work->terms.index };

@@ -13,11 +13,10 @@
 
 unsigned import_table_find(vdbq *db, const char *name)
 {
-    unsigned tables = vdbq_tables(db);
-    for (unsigned i = 0; i < tables; i++)
-        if (strcasecmp(vdbq_table_name(db, i), name) == 0)
-            return i;
-    return tables;
+    unsigned tables = vdbq_tables(db), table = tables;
+    while (table > 0 && strcasecmp(vdbq_table_name(db, table - 1), name) != 0)
+        table--;
+    return table > 0 ? table - 1 : tables;
 }
 
 /* How long the first of some types is: up to a comma outside of brackets. */

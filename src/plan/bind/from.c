@@ -261,8 +261,22 @@ static void refuse_table(struct binder *binder, const struct ast_from *tree)
     }
     error_at(binder->error, VDBQ_UNKNOWN, schema->at, "no such table: %s.%s",
              schema->text, tree->name.text);
-    error_hint(binder->error, "schemas are main, and information_schema with "
-                              "the tables tables and columns");
+    error_hint(binder->error, "schemas are main, temp, and information_schema "
+                              "with the tables tables and columns");
+}
+
+/* The schema of tables and views in which a name of FROM is looked up; NULL: it is in none
+ * of these. */
+static const char *schema_meant(const struct binder *binder,
+                                const struct ast_from *tree)
+{
+    const char *schema = tree->schema.text;
+
+    if (schema == NULL)
+        return named_schema(binder, &tree->name);
+    if (binder->schema == NULL && name_equal(schema, SCHEMA_TEMPORARY))
+        return SCHEMA_TEMPORARY;
+    return schema_is_main(schema) ? SCHEMA_MAIN : NULL;
 }
 
 struct node *from_view_columns(struct binder *binder, const struct view *view)
@@ -274,11 +288,11 @@ struct node *from_view_columns(struct binder *binder, const struct view *view)
 static struct node *bind_table(struct binder *binder,
                                const struct ast_from *tree)
 {
-    const char *schema = tree->schema.text, *name = tree->name.text;
-    const struct table *table = schema_is_main(schema)
-                                    ? catalogue_table(binder->catalogue, name)
-                                    : NULL;
-    const struct listed *listed = lists_table(schema, name);
+    const char *schema = schema_meant(binder, tree), *name = tree->name.text;
+    const struct table *table =
+        schema != NULL ? catalogue_table_in(binder->catalogue, schema, name)
+                       : NULL;
+    const struct listed *listed = lists_table(tree->schema.text, name);
 
     if (table != NULL)
         return node_table(binder, table);
@@ -296,14 +310,16 @@ static struct node *bind_name(struct binder *binder,
     struct with_name *with =
         tree->schema.text == NULL ? find_with(binder, name) : NULL;
     const struct view *view;
+    const char *schema;
 
     if (with != NULL)
         return with->recursing != NULL
                    ? bind_itself(binder, with, name->at)
                    : bind_named(
                        binder, &(struct named){ .with = with, .at = name->at });
-    view = schema_is_main(tree->schema.text)
-               ? catalogue_view(binder->catalogue, name->text)
+    schema = schema_meant(binder, tree);
+    view = schema != NULL
+               ? catalogue_view_in(binder->catalogue, schema, name->text)
                : NULL;
     if (view != NULL && view != binder->replaced)
         return bind_named(binder,

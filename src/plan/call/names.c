@@ -22,10 +22,26 @@ static void list_tables(const struct catalogue *catalogue, struct text *list);
 static void list_columns(const struct table *table, struct text *list);
 static void list_name(struct text *list, size_t index, const char *name);
 
+const char *named_schema(const struct binder *binder,
+                         const struct ast_name *name)
+{
+    if (name->schema != NULL)
+        return name->schema;
+    return binder->schema != NULL
+               ? binder->schema
+               : catalogue_schema(binder->catalogue, name->text);
+}
+
+const char *new_schema(const struct ast_name *name)
+{
+    return name->schema != NULL ? name->schema : SCHEMA_MAIN;
+}
+
 const struct table *find_table(const struct binder *binder,
                                const struct ast_name *name)
 {
-    const struct table *table = catalogue_table(binder->catalogue, name->text);
+    const struct table *table = catalogue_table_in(
+        binder->catalogue, named_schema(binder, name), name->text);
 
     if (table == NULL) {
         error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such table: %s",

@@ -11,7 +11,12 @@
 
 struct binder;
 
-/* names.c */
+/* The schema that is meant by a name of a table or view that is there, ... */
+const char *named_schema(const struct binder *binder,
+                         const struct ast_name *name);
+/* ... or that is to be made. */
+const char *new_schema(const struct ast_name *name);
+/* Fails with UNKNOWN where there is none. */
 const struct table *find_table(const struct binder *binder,
                                const struct ast_name *name);
 

@@ -127,7 +127,9 @@ void list_index_list(struct listing *listing)
     const struct catalogue *catalogue = listing->catalogue;
 
     for (size_t i = 0; i < listing->table_count; i++)
-        if (listing_begin(listing, catalogue->tables[i].name)) {
+        if (!listing_hides(listing, catalogue->tables[i].name,
+                           table_is_temporary(catalogue->tables[i].id))
+            && listing_begin(listing, catalogue->tables[i].name)) {
             each_named(listing, &catalogue->tables[i], show_index);
             each_own(listing, &catalogue->tables[i], show_index);
         }
@@ -281,14 +283,28 @@ static void show_view(struct listing *listing, const struct view *view)
     show_made(listing, "view", view->name, view->name, &sql);
 }
 
-void list_master(struct listing *listing)
+/* What is temporary, or what is not. */
+static void show_all(struct listing *listing, bool temporary)
 {
     const struct catalogue *catalogue = listing->catalogue;
 
     for (size_t i = 0; i < listing->table_count && !listing->failed; i++)
-        show_table(listing, &catalogue->tables[i]);
+        if (table_is_temporary(catalogue->tables[i].id) == temporary)
+            show_table(listing, &catalogue->tables[i]);
     for (size_t i = 0; i < catalogue->index_count && !listing->failed; i++)
-        show_named(listing, &catalogue->indexes[i]);
+        if (table_is_temporary(catalogue->indexes[i].table_id) == temporary)
+            show_named(listing, &catalogue->indexes[i]);
     for (size_t i = 0; i < catalogue->view_count && !listing->failed; i++)
-        show_view(listing, &catalogue->views[i]);
+        if (catalogue->views[i].temporary == temporary)
+            show_view(listing, &catalogue->views[i]);
+}
+
+void list_master(struct listing *listing)
+{
+    show_all(listing, false);
+}
+
+void list_temporary(struct listing *listing)
+{
+    show_all(listing, true);
 }

@@ -14,5 +14,7 @@ void list_index_info(struct listing *listing);
 void list_index_xinfo(struct listing *listing);
 /* sqlite_master: tables, each before its indexes, and views. */
 void list_master(struct listing *listing);
+/* The same of temporary tables. */
+void list_temporary(struct listing *listing);
 
 #endif

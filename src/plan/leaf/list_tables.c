@@ -15,6 +15,7 @@ struct shown_table {
     const struct node *node;   /* ... whose columns these are; NULL: it
                                   reads what is no longer there         */
     unsigned column_count;
+    bool temporary;
 };
 
 struct shown_column {
@@ -50,9 +51,12 @@ static struct shown_column column_of(const struct shown_table *shown,
 static void take_table(struct listing *listing, const struct table *table,
                        table_take take)
 {
-    if (listing_begin(listing, table->name))
+    const bool temporary = table_is_temporary(table->id);
+
+    if (!listing_hides(listing, table->name, temporary)
+        && listing_begin(listing, table->name))
         take(listing, &(struct shown_table){ table->name, table, NULL,
-                                             table->column_count });
+                                             table->column_count, temporary });
 }
 
 static void take_view(struct listing *listing, const struct view *view,
@@ -60,13 +64,15 @@ static void take_view(struct listing *listing, const struct view *view,
 {
     const struct node *node;
 
-    if (!listing_begin(listing, view->name))
+    if (listing_hides(listing, view->name, view->temporary)
+        || !listing_begin(listing, view->name))
         return;
     node = listing_columns(listing, view);
     if (!listing->failed)
         take(listing,
              &(struct shown_table){ view->name, NULL, node,
-                                    node != NULL ? node->column_count : 0 });
+                                    node != NULL ? node->column_count : 0,
+                                    view->temporary });
 }
 
 /* Tables that are asked for, then views. */
@@ -122,9 +128,14 @@ void list_table_xinfo(struct listing *listing)
     each_table(listing, show_hidden);
 }
 
+static const char *schema_of(const struct shown_table *shown)
+{
+    return shown->temporary ? SCHEMA_TEMPORARY : SCHEMA_MAIN;
+}
+
 static void show_table(struct listing *listing, const struct shown_table *shown)
 {
-    listing_text(listing, "main");
+    listing_text(listing, schema_of(shown));
     listing_text(listing, shown->name);
     listing_text(listing, shown->table != NULL ? "table" : "view");
     listing_number(listing, shown->column_count);
@@ -164,19 +175,21 @@ void list_names(struct listing *listing)
 
 /* -------------------------------------------------- information_schema -- */
 
-/* That it is one of the only catalogue and schema. */
-static void show_place(struct listing *listing, const char *name)
+/* That it is one of the only catalogue. */
+static void show_place(struct listing *listing, const struct shown_table *shown)
 {
     listing_text(listing, "main");
-    listing_text(listing, "main");
-    listing_text(listing, name);
+    listing_text(listing, schema_of(shown));
+    listing_text(listing, shown->name);
 }
 
 static void show_information(struct listing *listing,
                              const struct shown_table *shown)
 {
-    show_place(listing, shown->name);
-    listing_text(listing, shown->table != NULL ? "BASE TABLE" : "VIEW");
+    show_place(listing, shown);
+    listing_text(listing, shown->table == NULL ? "VIEW"
+                          : shown->temporary   ? "LOCAL TEMPORARY"
+                                               : "BASE TABLE");
     listing_text(listing, shown->table != NULL ? "YES" : "NO");
 }
 
@@ -213,7 +226,7 @@ static void show_information_column(struct listing *listing,
     const struct column *own = column.own;
     bool filled = own != NULL && (own->not_null || shown->table->key == number);
 
-    show_place(listing, shown->name);
+    show_place(listing, shown);
     listing_text(listing, column.name);
     listing_number(listing, number + 1);
     listing_text(listing, own != NULL ? own->default_sql : NULL);

@@ -81,6 +81,14 @@ bool listing_begin(struct listing *listing, const char *name)
     return !listing->failed;
 }
 
+bool listing_hides(const struct listing *listing, const char *name,
+                   bool temporary)
+{
+    return listing->of->asks && !temporary
+           && name_equal(catalogue_schema(listing->catalogue, name),
+                         SCHEMA_TEMPORARY);
+}
+
 size_t listing_count(const struct listing *listing)
 {
     return listing->subjects.count - listing->first;

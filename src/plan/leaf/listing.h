@@ -52,6 +52,10 @@ void listing_text(struct listing *listing, const char *text);
 void listing_type(struct listing *listing, const struct ast_type *type);
 /* Whether rows about that table or index are asked for; they follow. */
 bool listing_begin(struct listing *listing, const char *name);
+/* Whether a table or view of that name is passed over since a temporary one has it, too:
+ * who asks about the name asks about that. */
+bool listing_hides(const struct listing *listing, const char *name,
+                   bool temporary);
 /* How many of these are there. */
 size_t listing_count(const struct listing *listing);
 /* A failure to have memory. */

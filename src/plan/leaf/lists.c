@@ -68,6 +68,16 @@ static const struct listed masters[] = {
       list_master,
       "tttit",
       { "type", "name", "tbl_name", "rootpage", "sql" } },
+    { "sqlite_temp_master",
+      false,
+      list_temporary,
+      "tttit",
+      { "type", "name", "tbl_name", "rootpage", "sql" } },
+    { "sqlite_temp_schema",
+      false,
+      list_temporary,
+      "tttit",
+      { "type", "name", "tbl_name", "rootpage", "sql" } },
 };
 
 static const struct listed information[] = {
@@ -117,6 +127,10 @@ const struct listed *lists_table(const char *schema, const char *name)
 {
     if (schema_is_main(schema))
         return find(masters, sizeof masters / sizeof *masters, name);
+    if (name_equal(schema, "temp")
+        && (name_equal(name, "sqlite_master")
+            || name_equal(name, "sqlite_schema")))
+        return lists_table(NULL, "sqlite_temp_master");
     return name_equal(schema, "information_schema") ? find(
                information, sizeof information / sizeof *information, name)
                                                     : NULL;

@@ -54,11 +54,14 @@ static enum vdbq_status rename_table(struct altering *altering)
 {
     struct binder *binder = altering->binder;
     const struct ast_name *to = &altering->alter->to;
+    struct ast_name free = *to;
     struct position at = altering->alter->table.at;
     enum vdbq_status status = ddl_check_name(to, "table", binder->error);
 
+    free.schema = table_is_temporary(altering->table->id) ? SCHEMA_TEMPORARY
+                                                          : SCHEMA_MAIN;
     if (status == VDBQ_OK)
-        status = ddl_check_free(binder, to, false);
+        status = ddl_check_free(binder, &free, false);
     altering->made->name = to->text;
     if (status == VDBQ_OK)
         status = alter_check_keys(binder, altering->table, to->text, at);

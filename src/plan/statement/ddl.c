@@ -39,7 +39,9 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
     struct plan_create *made = &plan->create;
     enum vdbq_status status = ddl_check_name(name, "table", binder->error);
     bool replaced = create->replaces
-                    && catalogue_table(binder->catalogue, name->text) != NULL;
+                    && catalogue_table_in(binder->catalogue, new_schema(name),
+                                          name->text)
+                           != NULL;
 
     plan->kind = PLAN_CREATE_TABLE;
     made->uniques = VECTOR_IN(binder->arena, struct unique);
@@ -99,14 +101,18 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
     enum vdbq_status status =
         ddl_check_name(&view->name, "view", binder->error);
     const struct view *replaced =
-        view->replaces ? catalogue_view(binder->catalogue, view->name.text)
-                       : NULL;
+        view->replaces
+            ? catalogue_view_in(binder->catalogue, new_schema(&view->name),
+                                view->name.text)
+            : NULL;
     struct node *node;
 
     plan->kind = PLAN_CREATE_VIEW;
     plan->view.name = view->name.text;
     plan->view.if_not_exists = view->if_not_exists;
     plan->view.replaces = view->replaces;
+    plan->view.temporary =
+        name_equal(new_schema(&view->name), SCHEMA_TEMPORARY);
     if (status == VDBQ_OK && replaced == NULL)
         status = ddl_check_free(binder, &view->name, view->if_not_exists);
     if (status != VDBQ_OK)
@@ -115,6 +121,7 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
     if (plan->view.sql == NULL)
         return error_no_memory(binder->error);
     binder->replaced = replaced;
+    binder->schema = plan->view.temporary ? NULL : SCHEMA_MAIN;
     node = bind_query(binder, view->query);
     return node && rewrite(binder, node) ? VDBQ_OK : binder->error->status;
 }
@@ -122,19 +129,22 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
 enum vdbq_status ddl_check_free(const struct binder *binder,
                                 const struct ast_name *name, bool keeps)
 {
+    const struct catalogue *catalogue = binder->catalogue;
+    const char *schema = new_schema(name);
+
     if (lists_table(NULL, name->text) != NULL)
         return error_at(binder->error, VDBQ_EXISTS, name->at,
                         "%s is there of itself: it lists tables, indexes and "
                         "views",
                         name->text);
-    if (!keeps && catalogue_table(binder->catalogue, name->text) != NULL) {
+    if (!keeps && catalogue_table_in(catalogue, schema, name->text) != NULL) {
         error_at(binder->error, VDBQ_EXISTS, name->at,
                  "there is a table %s already", name->text);
         return error_hint(binder->error,
                           "CREATE TABLE IF NOT EXISTS keeps it, DROP TABLE "
                           "removes it");
     }
-    if (!keeps && catalogue_view(binder->catalogue, name->text) != NULL) {
+    if (!keeps && catalogue_view_in(catalogue, schema, name->text) != NULL) {
         error_at(binder->error, VDBQ_EXISTS, name->at,
                  "there is a view %s already", name->text);
         return error_hint(binder->error, "DROP VIEW removes it");

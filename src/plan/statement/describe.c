@@ -68,9 +68,13 @@ static const struct table *table_of(const struct binder *binder,
                && select->results->replaced == NULL && from != NULL
                && from->kind == AST_FROM_TABLE;
 
-    if (!all || catalogue_view(binder->catalogue, from->name.text) != NULL)
+    if (!all
+        || catalogue_view_in(binder->catalogue, from->schema.text,
+                             from->name.text)
+               != NULL)
         return NULL;
-    return catalogue_table(binder->catalogue, from->name.text);
+    return catalogue_table_in(binder->catalogue, from->schema.text,
+                              from->name.text);
 }
 
 static struct expression *text_or_null(struct binder *binder, const char *text)

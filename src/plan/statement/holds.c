@@ -207,9 +207,39 @@ static bool takes_rows(const struct plan_insert *insert,
            && (insert->target.count == 0 || same_indexes(from, to));
 }
 
+/* The temporary table that stands before place `*at`, which then is its own, or NULL:
+ * that was the first one. Those of files are passed over. */
+static const struct table *temporary_before(const struct catalogue *catalogue,
+                                            size_t *at)
+{
+    while (*at > 0 && catalogue->tables[*at - 1].id >= CATALOGUE_FILES)
+        --*at;
+    if (*at == 0 || !table_is_temporary(catalogue->tables[*at - 1].id))
+        return NULL;
+    return &catalogue->tables[--*at];
+}
+
+/* Whether the same temporary tables hide others of their names. */
+static bool same_temporary(const struct catalogue *from,
+                           const struct catalogue *to)
+{
+    size_t i = from->table_count, k = to->table_count;
+    const struct table *a, *b;
+
+    do {
+        a = temporary_before(from, &i);
+        b = temporary_before(to, &k);
+        if (a == NULL || b == NULL)
+            return a == b;
+    } while (a->id == b->id && strcmp(a->name, b->name) == 0);
+    return false;
+}
+
 bool plan_holds(const struct plan *plan, const struct catalogue *from,
                 const struct catalogue *to)
 {
+    if (!same_temporary(from, to))
+        return false;
     if (plan->kind == PLAN_INSERT && !takes_rows(&plan->insert, from, to))
         return false;
     if (plan->kind == PLAN_INSERT && !plan->insert.from_query)

@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "base/text.h"
+#include "data/catalogue/catalogue.h"
 #include "plan/bind/query.h"
 #include "plan/make/basis.h"
 #include "plan/make/fold.h"
@@ -249,4 +251,59 @@ void plan_finish(struct plan *plan)
         return;
     steps_finish(&plan->steps);
     memset(plan, 0, sizeof *plan);
+}
+
+/* ------------------------------------------------------------- temporary -- */
+
+/* Whether a name of a table or view, which is there, is that of a temporary one. */
+static bool names_temporary(const struct ast_name *name,
+                            const struct catalogue *temporary)
+{
+    if (name->schema != NULL)
+        return name_equal(name->schema, SCHEMA_TEMPORARY);
+    return temporary != NULL
+           && (catalogue_table(temporary, name->text) != NULL
+               || catalogue_view(temporary, name->text) != NULL);
+}
+
+/* The same of an index, or else of a table: that of DROP INDEX and REINDEX. */
+static bool indexes_temporary(const struct ast_name *name,
+                              const struct catalogue *temporary)
+{
+    if (name->text == NULL)
+        return false;
+    return names_temporary(name, temporary)
+           || (name->schema == NULL && temporary != NULL
+               && catalogue_index(temporary, name->text) != NULL);
+}
+
+bool plan_is_temporary(const struct ast_statement *statement,
+                       const struct catalogue *temporary)
+{
+    switch (statement->kind) {
+    case AST_CREATE_TABLE:
+        return names_temporary(&statement->create.table, NULL);
+    case AST_CREATE_VIEW:
+        return names_temporary(&statement->view.name, NULL);
+    case AST_CREATE_INDEX:
+        return names_temporary(&statement->index.table, temporary);
+    case AST_ALTER:
+        return names_temporary(&statement->alter.table, temporary);
+    case AST_DROP_TABLE:
+    case AST_DROP_VIEW:
+        return names_temporary(&statement->drop.name, temporary);
+    case AST_DROP_INDEX:
+    case AST_REINDEX:
+        return indexes_temporary(&statement->drop.name, temporary);
+    case AST_INSERT:
+        return names_temporary(&statement->insert.table, temporary);
+    case AST_UPDATE:
+        return names_temporary(&statement->update.table, temporary);
+    case AST_DELETE:
+        return names_temporary(&statement->delete.table, temporary);
+    case AST_COPY_FROM:
+        return names_temporary(&statement->copy.table, temporary);
+    default:
+        return false;
+    }
 }

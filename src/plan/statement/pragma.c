@@ -56,8 +56,8 @@ enum vdbq_status plan_analyze(const struct ast_drop *analyze,
 
     plan->kind = PLAN_EMPTY;
     if (name->text == NULL
-        || catalogue_table(binder->catalogue, name->text) != NULL
-        || catalogue_index(binder->catalogue, name->text) != NULL)
+        || catalogue_table_in(binder->catalogue, name->schema, name->text)
+        || catalogue_index_in(binder->catalogue, name->schema, name->text))
         return VDBQ_OK;
     return error_at(binder->error, VDBQ_UNKNOWN, name->at,
                     "there is no table or index \"%s\"", name->text);

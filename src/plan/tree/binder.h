@@ -45,6 +45,8 @@ struct binder {
     const char *sql; /* the statement's text             */
     size_t sql_length;
     const struct catalogue *catalogue;
+    const char *schema;  /* of names without one: SCHEMA_MAIN in views of the
+                            file, which see nothing else; NULL: any       */
     struct arena *arena; /* of all that is made              */
     struct error *error;
     struct scope *scope; /* of the query being bound         */
