@@ -133,9 +133,10 @@ static struct ast_expression *column_of(struct parse *parse, struct span whole,
                                         const char *name, struct position at)
 {
     whole.at = at;
-    return name != NULL ? ast_column(parse, whole, (struct ast_name){ 0 },
-                                     (struct ast_name){ .text = name, .at = at })
-                        : NULL;
+    return name != NULL
+               ? ast_column(parse, whole, (struct ast_name){ 0 },
+                            (struct ast_name){ .text = name, .at = at })
+               : NULL;
 }
 
 /* One of USING's names: adds the column to those that the right side gives, and gives
@@ -150,9 +151,9 @@ static struct ast_expression *equal_column(struct parse *parse,
         column_of(parse, whole, name->text, name->at);
 
     *results = ast_results(
-        *results, ast_result(parse, whole, right,
-                             (struct ast_name){ .text = apart,
-                                                .at = name->at }));
+        *results,
+        ast_result(parse, whole, right,
+                   (struct ast_name){ .text = apart, .at = name->at }));
     return ast_binary(parse, operation(AST_EQ, whole, whole),
                       column_of(parse, whole, name->text, name->at),
                       column_of(parse, whole, apart, name->at));

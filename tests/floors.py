@@ -45,7 +45,7 @@ ROOMS = {
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'leaf', 'call',
                  'bind', 'condition', 'unnest', 'simplify', 'group', 'texts', 'index', 'rewrite',
                  'lower', 'statement'),
-    'src/api': ('alone', '.', 'file', 'keys'),
+    'src/api': ('alone', '.', 'file', 'keys', 'trial'),
     'src/cluster': ('divide', '.'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'device_group', 'group', 'gather', 'window', 'join',

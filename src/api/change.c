@@ -435,8 +435,7 @@ static enum vdbq_status leave(vdbq_query *query,
                               enum vdbq_status status)
 {
     struct query_times *times = &query->times;
-    bool own = transaction
-               != *session_place(query->db, query->home_temporary);
+    bool own = transaction != *session_place(query->db, query->home_temporary);
     uint64_t start = query_clock(query);
     status = session_leave(query->db, transaction, status);
     *(own ? &times->commit_ns : &times->write_ns) += query_clock(query) - start;

@@ -101,7 +101,7 @@ struct vdbq_query {
     bool failed;              /* the run; it has to be started again    */
     bool begun;               /* it has been run                        */
     struct settings settings; /* of the connection, as the run began        */
-    bool home_temporary; /* the statement changes what is temporary: the
+    bool home_temporary;      /* the statement changes what is temporary: the
                             database of such is its home                 */
     struct snapshot snapshot; /* of its home                                */
     struct snapshot beside;   /* of the other database; zeroed: none is there */
@@ -163,7 +163,7 @@ uint64_t query_clock(const vdbq_query *query);
 /* Has the files of FROM read, and opens their database for the query. */
 enum vdbq_status query_files_open(vdbq_query *query);
 void query_files_close(vdbq_query *query);
-/* file/temporary.c: finds what database the statement changes, and opens it if it is to
+/* temporary.c: finds what database the statement changes, and opens it if it is to
  * have its first temporary table ... */
 enum vdbq_status query_find_home(vdbq_query *query);
 /* ... and opens what the query sees of the other one. */

@@ -127,8 +127,7 @@ enum vdbq_status query_stream(vdbq_query *query)
     if (query->division.gather >= 0)
         status = query->cluster->begin(query);
     if (status == VDBQ_OK)
-        status =
-            query_join(query, query->snapshot.catalogue, &query->joined);
+        status = query_join(query, query->snapshot.catalogue, &query->joined);
     if (status != VDBQ_OK)
         return status;
     query->seen = (struct snapshot){ db->database, query->joined };

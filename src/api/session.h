@@ -82,10 +82,10 @@ struct vdbq {
                                         NULL                           */
     struct transaction *temporary_transaction; /* its part in temporary tables,
                                         once there are such            */
-    bool saved_first;                /* SAVEPOINT did: the end of the oldest
+    bool saved_first;             /* SAVEPOINT did: the end of the oldest
                                         savepoint commits it           */
-    vdbq *files;                     /* the database of files; or NULL */
-    vdbq_file_reader file_reader;    /* may be NULL                  */
+    vdbq *files;                  /* the database of files; or NULL */
+    vdbq_file_reader file_reader; /* may be NULL                  */
     void *file_context;
     vdbq_copy_reader copy_reader; /* may be NULL                 */
     void *copy_context;
@@ -160,7 +160,7 @@ void session_hear_cancel(vdbq *db);
  * not DEVICE. The cancel is done with. */
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status);
 
-/* file/temporary.c: opens the database of temporary tables, if it is not open; within a
+/* temporary.c: opens the database of temporary tables, if it is not open; within a
  * transaction that is a part of it from then on. */
 enum vdbq_status session_temporary_open(vdbq *db);
 /* What it has now, with what the transaction has made so far; NULL: nothing. */

@@ -118,8 +118,7 @@ static enum vdbq_status commit_both(vdbq *db)
     struct transaction *transaction = db->transaction,
                        *temporary = db->temporary_transaction;
     enum vdbq_status status =
-        temporary != NULL ? transaction_settle(temporary, &db->error)
-                          : VDBQ_OK;
+        temporary != NULL ? transaction_settle(temporary, &db->error) : VDBQ_OK;
     if (status != VDBQ_OK) {
         abandon(db);
         return status;
@@ -129,8 +128,7 @@ static enum vdbq_status commit_both(vdbq *db)
     if (status != VDBQ_OK)
         transaction_abort(temporary);
     else if (temporary != NULL
-             && (status = transaction_commit(temporary, &db->error))
-                    != VDBQ_OK)
+             && (status = transaction_commit(temporary, &db->error)) != VDBQ_OK)
         error_hint(&db->error, "the temporary tables are as they were; what "
                                "the transaction did in the file is kept");
     return status;
@@ -166,8 +164,9 @@ static enum vdbq_status save_both(vdbq *db, const char *name)
         return status;
     status = transaction_save(db->transaction, name, &db->error);
     if (status != VDBQ_OK && temporary != NULL)
-        transaction_release(
-            temporary, (size_t)transaction_savepoint(temporary, name), &ignored);
+        transaction_release(temporary,
+                            (size_t)transaction_savepoint(temporary, name),
+                            &ignored);
     return status;
 }
 

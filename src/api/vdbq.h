@@ -337,9 +337,8 @@ VDBQ_API enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
 /* Makes all of them NULL. */
 VDBQ_API void vdbq_bind_clear(vdbq_query *query);
 
-/* Starts the statement, or starts it again from its first row. What
- * changes the database is done when it returns. vdbq_query_row() and
- * vdbq_query_batch() call it where it was not called. */
+/* Starts the statement, or starts it again from its first row. What changes the database
+ * is done when it returns. vdbq_query_row() and vdbq_query_batch() call it, too. */
 VDBQ_API enum vdbq_status vdbq_query_run(vdbq_query *query);
 
 /* Ends the query, lets its snapshot of the database go and frees it. */
@@ -646,13 +645,14 @@ VDBQ_API void vdbq_append_close(vdbq_append *append);
 
 /* ------------------------------------------------------------- schema -- */
 
-/* Tables in order of creation. The strings live until the next call. */
+/* Tables in order of creation, this connection's temporary ones behind all others. The
+ * strings live until the next call. */
 VDBQ_API unsigned vdbq_tables(vdbq *db);
 VDBQ_API const char *vdbq_table_name(vdbq *db, unsigned table);
+VDBQ_API bool vdbq_table_is_temporary(vdbq *db, unsigned table);
 VDBQ_API uint64_t vdbq_table_rows(vdbq *db, unsigned table);
 VDBQ_API uint64_t vdbq_table_tablets(vdbq *db, unsigned table);
-/* Of its rows, those that the file keeps as the sample on which the planner
- * tries conditions; 0: it has no sample. */
+/* Of its rows, those in the sample on which the planner tries conditions; 0: none. */
 VDBQ_API uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table);
 /* How many values of its rows, and rows that are gone, stand in edits beside its
  * tablets: what UPDATE and DELETE of few rows leave until VACUUM, or until a
@@ -674,10 +674,11 @@ VDBQ_API unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
 VDBQ_API unsigned vdbq_table_column_scale(vdbq *db, unsigned table,
                                           unsigned column);
 
-/* Views and indexes as vdbq_tables() found them, with the statement that makes
- * each; "" for a number that none has. */
+/* Views and indexes as vdbq_tables() found them, with the statement that makes each;
+ * "" for a number that none has. */
 VDBQ_API unsigned vdbq_views(vdbq *db);
 VDBQ_API const char *vdbq_view_name(vdbq *db, unsigned view);
+VDBQ_API bool vdbq_view_is_temporary(vdbq *db, unsigned view);
 VDBQ_API const char *vdbq_view_sql(vdbq *db, unsigned view);
 VDBQ_API unsigned vdbq_indexes(vdbq *db);
 VDBQ_API const char *vdbq_index_name(vdbq *db, unsigned index);

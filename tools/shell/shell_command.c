@@ -403,12 +403,23 @@ static bool run_schema(struct shell *shell, const struct shell_call *call)
     return written || !call->count || fail_table(shell, call);
 }
 
+/* As a statement can say it: temp.t. */
+static void write_name(struct shell *shell, bool temporary, const char *name)
+{
+    out_text(&shell->out, temporary ? "temp." : "");
+    shell_line(shell, name);
+}
+
 static bool run_tables(struct shell *shell, const struct shell_call *call)
 {
-    const char *name;
+    vdbq *db = shell->db;
+    unsigned tables = vdbq_tables(db);
     (void)call;
-    for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
-        shell_line(shell, name);
+    for (unsigned i = 0; i < tables; i++)
+        write_name(shell, vdbq_table_is_temporary(db, i),
+                   vdbq_table_name(db, i));
+    for (unsigned i = 0; i < vdbq_views(db); i++)
+        write_name(shell, vdbq_view_is_temporary(db, i), vdbq_view_name(db, i));
     return true;
 }
 

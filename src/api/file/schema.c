@@ -55,6 +55,12 @@ const char *vdbq_table_name(vdbq *db, unsigned table)
     return found ? found->name : "";
 }
 
+bool vdbq_table_is_temporary(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    return found && table_is_temporary(found->id);
+}
+
 uint64_t vdbq_table_rows(vdbq *db, unsigned table)
 {
     const struct table *found = table_at(db, table);
@@ -159,6 +165,11 @@ unsigned vdbq_views(vdbq *db)
 const char *vdbq_view_name(vdbq *db, unsigned view)
 {
     return view < vdbq_views(db) ? db->schema->views[view].name : "";
+}
+
+bool vdbq_view_is_temporary(vdbq *db, unsigned view)
+{
+    return view < vdbq_views(db) && db->schema->views[view].temporary;
 }
 
 const char *vdbq_view_sql(vdbq *db, unsigned view)

@@ -246,7 +246,7 @@ const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name);
 /* The same in a schema, SCHEMA_MAIN or SCHEMA_TEMPORARY; NULL: in that which
  * catalogue_schema() says. */
-#define SCHEMA_MAIN "main"
+#define SCHEMA_MAIN      "main"
 #define SCHEMA_TEMPORARY "temp"
 const struct table *catalogue_table_in(const struct catalogue *catalogue,
                                        const char *schema, const char *name);

@@ -17,10 +17,10 @@ static size_t room_for(const struct catalogue *temporary,
 {
     size_t room = files != NULL ? files->table_count : 0;
 
-    return temporary == NULL ? room
-                             : room + temporary->table_count
-                                   + temporary->view_count
-                                   + temporary->index_count;
+    return temporary == NULL
+               ? room
+               : room + temporary->table_count + temporary->view_count
+                     + temporary->index_count;
 }
 
 /* Adds the runs of another one. False: no memory. */

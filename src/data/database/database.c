@@ -77,13 +77,12 @@ enum vdbq_status database_open_temporary(struct database *beside,
                                          struct database **temporary,
                                          struct error *error)
 {
-    const struct database_params params = {
-        .path = "temporary tables",
-        .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
-        .files = &os_temporary_files,
-        .settings = settings,
-        .parse_default = parse
-    };
+    const struct database_params params = { .path = "temporary tables",
+                                            .flags = VDBQ_OPEN_CREATE
+                                                     | VDBQ_OPEN_NO_SYNC,
+                                            .files = &os_temporary_files,
+                                            .settings = settings,
+                                            .parse_default = parse };
     enum vdbq_status status = database_open(&params, temporary, error);
 
     if (status != VDBQ_OK)

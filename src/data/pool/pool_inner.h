@@ -19,25 +19,25 @@
 #include "data/pool/pool.h"
 
 struct slot {
-    struct pool_slot shown;   /* first: what callers hold              */
-    struct identity identity; /* of the tablet                      */
-    uint64_t size_bytes;      /* that its memory takes                 */
-    uint64_t words_bytes;     /* of `dictionaries` that have arrived   */
-    const void *mapped;       /* the tablet where its memory lies in the
+    struct pool_slot shown;     /* first: what callers hold              */
+    struct identity identity;   /* of the tablet                      */
+    uint64_t size_bytes;        /* that its memory takes                 */
+    uint64_t words_bytes;       /* of `dictionaries` that have arrived   */
+    const void *mapped;         /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */
-    uint64_t mapped_bytes;    /* of `mapped` */
+    uint64_t mapped_bytes;      /* of `mapped` */
     struct database *mapped_in; /* ... whose file that is */
-    unsigned pins;            /* users; 0: it stands in the idle list */
-    bool ahead;               /* pool_ahead() made it, nobody had it   */
-    bool moved;               /* all who pinned it did, to move it     */
-    bool dead;                /* nobody is likely to ask for its tablet
+    unsigned pins;              /* users; 0: it stands in the idle list */
+    bool ahead;                 /* pool_ahead() made it, nobody had it   */
+    bool moved;                 /* all who pinned it did, to move it     */
+    bool dead;                  /* nobody is likely to ask for its tablet
                                  again                                 */
-    struct load *load;        /* NULL: none is under way               */
-    unsigned column_count;    /* of the tablet                         */
-    bool *wanted;             /* one a column; lies behind this struct */
-    bool plain;               /* the device does not reach its memory  */
-    bool codes;               /* of texts, without their words there   */
-    bool *apart;              /* see struct projection; likewise       */
+    struct load *load;          /* NULL: none is under way               */
+    unsigned column_count;      /* of the tablet                         */
+    bool *wanted;               /* one a column; lies behind this struct */
+    bool plain;                 /* the device does not reach its memory  */
+    bool codes;                 /* of texts, without their words there   */
+    bool *apart;                /* see struct projection; likewise       */
     struct dictionary **dictionaries; /* likewise; held                  */
     struct tablet *head, *here;       /* likewise: see struct projection   */
     struct words_place *words;        /* likewise                            */

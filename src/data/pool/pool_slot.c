@@ -175,7 +175,7 @@ static struct projection projection_of(struct pool *pool,
                                        struct slot *slot)
 {
     return (struct projection){ .database = database_of(pool->database,
-                                                         want->table->id),
+                                                        want->table->id),
                                 .table = want->table,
                                 .tablet = want->tablet,
                                 .wanted = slot->wanted,

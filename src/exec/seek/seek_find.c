@@ -183,8 +183,8 @@ static enum vdbq_status read_part(const struct seek_work *work,
     struct run_pages pages;
     bool sound;
     enum vdbq_status status =
-        run_pages_open(seek_database(work), job->file,
-                       tablet_of(work, job), &pages, &sound, error);
+        run_pages_open(seek_database(work), job->file, tablet_of(work, job),
+                       &pages, &sound, error);
 
     if (status == VDBQ_OK && sound) {
         bool done =
@@ -210,9 +210,9 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
     enum vdbq_status status = VDBQ_OK;
 
     if (job->file != NULL && job->whole)
-        status = run_load(
-            seek_database(work), job->file, tablet_of(work, job),
-            work->terms.index == NULL ? block : NULL, &job->made, &error);
+        status = run_load(seek_database(work), job->file, tablet_of(work, job),
+                          work->terms.index == NULL ? block : NULL, &job->made,
+                          &error);
     else if (job->file != NULL)
         status = read_part(work, job, block, &error);
     else if (job->makes)

@@ -46,7 +46,12 @@ const struct table *find_table(const struct binder *binder,
     if (table == NULL) {
         error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such table: %s",
                  name->text);
-        hint_table(binder->catalogue, name->text, binder->error);
+        if (binder->schema != NULL
+            && catalogue_table_in(binder->catalogue, NULL, name->text) != NULL)
+            error_hint(binder->error, "a view of the file sees no temporary "
+                                      "tables; one of CREATE TEMP VIEW does");
+        else
+            hint_table(binder->catalogue, name->text, binder->error);
     }
     return table;
 }

@@ -91,7 +91,8 @@ static const struct ast_query *query_of(const struct binder *binder,
     const char *kept;
     size_t consumed;
 
-    text_print(&sql, "FROM ");
+    text_print(&sql, "FROM %s.",
+               view->temporary ? SCHEMA_TEMPORARY : SCHEMA_MAIN);
     name_sql(view->name, &sql);
     kept = sql.failed ? NULL : arena_copy(binder->arena, sql.bytes, sql.length);
     if (kept == NULL)

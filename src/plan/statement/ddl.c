@@ -38,10 +38,10 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
     const struct ast_name *name = &create->table;
     struct plan_create *made = &plan->create;
     enum vdbq_status status = ddl_check_name(name, "table", binder->error);
-    bool replaced = create->replaces
-                    && catalogue_table_in(binder->catalogue, new_schema(name),
-                                          name->text)
-                           != NULL;
+    bool replaced =
+        create->replaces
+        && catalogue_table_in(binder->catalogue, new_schema(name), name->text)
+               != NULL;
 
     plan->kind = PLAN_CREATE_TABLE;
     made->uniques = VECTOR_IN(binder->arena, struct unique);
@@ -101,10 +101,9 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
     enum vdbq_status status =
         ddl_check_name(&view->name, "view", binder->error);
     const struct view *replaced =
-        view->replaces
-            ? catalogue_view_in(binder->catalogue, new_schema(&view->name),
-                                view->name.text)
-            : NULL;
+        view->replaces ? catalogue_view_in(
+            binder->catalogue, new_schema(&view->name), view->name.text)
+                       : NULL;
     struct node *node;
 
     plan->kind = PLAN_CREATE_VIEW;

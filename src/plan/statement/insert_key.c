@@ -115,10 +115,9 @@ static struct ast_expression *greatest(struct making_key *making,
         call(making, "max", part(making, AST_COLUMN, key), NULL);
     struct ast_from from = { .kind = AST_FROM_TABLE,
                              .depth = 1,
-                             .schema.text =
-                                 table_is_temporary(table->id)
-                                     ? SCHEMA_TEMPORARY
-                                     : SCHEMA_MAIN,
+                             .schema.text = table_is_temporary(table->id)
+                                                ? SCHEMA_TEMPORARY
+                                                : SCHEMA_MAIN,
                              .name.text = table->name };
 
     most = call(making, "coalesce", most, part(making, AST_INTEGER, NULL));

@@ -35,7 +35,8 @@ static struct catalogue *make(void)
 {
     const struct unique rule = { 2, both };
     const struct row_check rows = { "positive", "id > 0", 1, key };
-    const struct view view = { "v", "create view v as select 1" };
+    const struct view view = { .name = "v",
+                               .sql = "create view v as select 1" };
     const struct index index = {
         .name = "i", .table_id = 0, .column_count = 1, .columns = key
     };

@@ -79,7 +79,8 @@ static void make_names(struct transaction *transaction)
     const uint32_t id =
         catalogue_table(transaction_catalogue(transaction), "u")->id;
     const struct unique unique = { 2, columns };
-    const struct view view = { "v", "create view v as select * from u" };
+    const struct view view = { .name = "v",
+                               .sql = "create view v as select * from u" };
     const struct index index = { "i", id, true, 2, indexed, collations, NULL };
     const struct index keyed = sample_index("k", id);
 

@@ -26,10 +26,9 @@ enum vdbq_status session_temporary_open(vdbq *db)
     if (db->temporary != NULL)
         return VDBQ_OK;
     const struct database_params params = session_params(db, NULL, 0);
-    enum vdbq_status status =
-        database_open_temporary(db->database, params.settings,
-                                params.parse_default, &db->temporary,
-                                &db->error);
+    enum vdbq_status status = database_open_temporary(
+        db->database, params.settings, params.parse_default, &db->temporary,
+        &db->error);
     if (status == VDBQ_OK)
         status = join_transaction(db);
     if (status != VDBQ_OK)
@@ -98,8 +97,8 @@ enum vdbq_status session_join(vdbq *db, const struct catalogue *catalogue,
         *whole = catalogue_hold((struct catalogue *)catalogue);
         return VDBQ_OK;
     }
-    bool made = db->whole.catalogue == catalogue
-                && db->whole.temporary == temporary;
+    bool made =
+        db->whole.catalogue == catalogue && db->whole.temporary == temporary;
     enum vdbq_status status =
         made ? VDBQ_OK : make_whole(db, catalogue, temporary);
     if (status == VDBQ_OK)
@@ -114,8 +113,7 @@ enum vdbq_status query_find_home(vdbq_query *query)
     query->home_temporary =
         query->statement != NULL
         && plan_is_temporary(query->statement, session_temporary(query->db));
-    return query->home_temporary ? session_temporary_open(query->db)
-                                 : VDBQ_OK;
+    return query->home_temporary ? session_temporary_open(query->db) : VDBQ_OK;
 }
 
 enum vdbq_status query_beside_open(vdbq_query *query)
@@ -144,9 +142,8 @@ enum vdbq_status query_join(vdbq_query *query, const struct catalogue *home,
     const struct catalogue *beside = state_beside(query);
     bool swapped = query->home_temporary;
     struct catalogue *whole;
-    enum vdbq_status status =
-        session_join(query->db, swapped ? beside : home,
-                     swapped ? home : beside, &whole);
+    enum vdbq_status status = session_join(query->db, swapped ? beside : home,
+                                           swapped ? home : beside, &whole);
     if (status != VDBQ_OK || query->files.database == NULL) {
         *joined = whole;
         return status;
