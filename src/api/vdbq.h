@@ -645,8 +645,7 @@ VDBQ_API void vdbq_append_close(vdbq_append *append);
 
 /* ------------------------------------------------------------- schema -- */
 
-/* Tables in order of creation, this connection's temporary ones behind all others. The
- * strings live until the next call. */
+/* Tables in order of creation, temporary ones last. The strings live until the next call. */
 VDBQ_API unsigned vdbq_tables(vdbq *db);
 VDBQ_API const char *vdbq_table_name(vdbq *db, unsigned table);
 VDBQ_API bool vdbq_table_is_temporary(vdbq *db, unsigned table);

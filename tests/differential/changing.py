@@ -172,6 +172,9 @@ class Update(Node):
             'SELECT * FROM temp.moved', 'DROP TABLE temp.moved'))
 
 
+TEMPORARY = 'm'  # what names of temporary tables begin with
+
+
 class Schema:
     """Tables and views by name, indexes by name with (table, columns or None)."""
 
@@ -180,6 +183,13 @@ class Schema:
 
     def copy(self):
         return Schema(dict(self.tables), dict(self.views), dict(self.indexes))
+
+    def kept(self):
+        """What stays when its connection is closed where all views are temporary."""
+        return Schema({name: shape for name, shape in self.tables.items()
+                       if name[0] != TEMPORARY}, {},
+                      {name: about for name, about in self.indexes.items()
+                       if about[0][0] != TEMPORARY})
 
 
 class Values:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One random history, made step by step while sqlite3 follows, so that each
 step fits what the database then is."""
-from .changing import ROWS_MANY, Changes, Keys, Schema, Values
+from .changing import ROWS_MANY, TEMPORARY, Changes, Keys, Schema, Values
 from .engines import Refused, some_settings
 from .history import Step
 from .nodes import Node
@@ -25,6 +25,7 @@ class Story:
         self.rng, self.history, self.options = rng, history, options
         self.cast = rng.choice(CASTS)
         self.party, self.writer = self.cast[0], None
+        self.temporary = len(self.cast) == 1 and rng.random() < 0.4  # tables, and all views
         self.committed, self.draft = Schema(), None
         self.savepoints = []  # open ones: (name, what the schema was), the newest last
         self.values, self.steps = Values(rng), []
@@ -142,6 +143,8 @@ class Story:
         """What a process had not committed when it ended is gone."""
         if self.writer and self.writer[0] == process:
             self.writer = self.draft = None
+        if self.temporary:
+            self.committed = self.committed.kept()
 
     def come_and_go(self):
         """A process ends, or dies in the middle of a statement, and comes again."""
@@ -170,6 +173,7 @@ class Story:
                      settings=self.opening('a').settings))
         for process in dict.fromkeys(party[0] for party in self.cast):
             self.do(self.opening(process))
+            self.lose(process)
         self.look_everywhere()
 
     def die(self, process):
@@ -244,11 +248,19 @@ class Story:
 
     def create_table(self):
         schema, changes = self.schema, self.changes()
-        name = self.free_name('t', schema.tables)
+        own = self.temporary and self.rng.random() < 0.6
+        name = self.free_name(TEMPORARY if own else 't', schema.tables)
         node, shape = changes.new_table_as(name) if schema.tables and self.rng.random() < 0.4 \
             else changes.new_table(name, self.options.columns)
-        if self.change(node):
+        if self.change(self.made_temporary(node) if own else node):
             schema.tables[name] = shape
+
+    def made_temporary(self, node):
+        """CREATE TEMP in the place of CREATE."""
+        word = self.rng.choice(('CREATE TEMP ', 'CREATE TEMP ', 'CREATE TEMPORARY '))
+        templates = node.template if isinstance(node.template, dict) else {'': node.template}
+        return Node({dialect: template.replace('CREATE ', word, 1)
+                     for dialect, template in templates.items()}, *node.parts)
 
     def drop_views(self):
         schema = self.schema
@@ -263,8 +275,8 @@ class Story:
         shape = changes.table()
         indexes = [columns for table, columns, _ in schema.indexes.values()
                    if table == shape.name]
-        node, made = changes.alteration(shape, self.free_name('t', schema.tables), indexes,
-                                        self.options.columns)
+        node, made = changes.alteration(shape, self.free_name(shape.name[0], schema.tables),
+                                        indexes, self.options.columns)
         if not self.change(node):
             return
         column = dict(zip(shape.columns, made.columns)) \
@@ -293,7 +305,7 @@ class Story:
         schema = self.schema
         name = self.free_name('v', schema.views)
         node, columns = self.changes().new_view(name)
-        if self.change(node):
+        if self.change(self.made_temporary(node) if self.temporary else node):
             schema.views[name] = [renamed(c, c.template) for c in columns]
             if self.count(name) > 1000:
                 self.change(Node(f'DROP VIEW {name}'))

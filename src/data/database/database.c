@@ -220,6 +220,8 @@ static enum vdbq_status create_file(struct database *database,
         file->settled = status == VDBQ_OK;
     }
     file_unlock_writer(file);
+    if (status == VDBQ_OK)
+        error_clear(error); /* that there was no database yet */
     return status;
 }
 
