@@ -22,7 +22,7 @@ from pathlib import Path
 import slt
 from shell_options import FILE_SECONDS
 
-NAME = re.compile(r'create\s+(?:table|view)\s+(?:if\s+not\s+exists\s+)?'
+NAME = re.compile(r'create\s+(?:temp(?:orary)?\s+)?(?:table|view)\s+(?:if\s+not\s+exists\s+)?'
                   r'("[^"]+"|`[^`]+`|\[[^\]]+\]|\w+)', re.I)
 # What changes nothing.
 QUERY = re.compile(r'\s*(?:select|values|from|explain)\b', re.I)
