@@ -37,6 +37,21 @@ const char *new_schema(const struct ast_name *name)
     return name->schema != NULL ? name->schema : SCHEMA_MAIN;
 }
 
+/* Another schema has the table. */
+static void hint_schema(const struct binder *binder,
+                        const struct ast_name *name)
+{
+    const char *other = name_equal(named_schema(binder, name), SCHEMA_MAIN)
+                            ? SCHEMA_TEMPORARY
+                            : SCHEMA_MAIN;
+
+    if (binder->schema != NULL)
+        error_hint(binder->error, "a view of the file sees no temporary "
+                                  "tables; one of CREATE TEMP VIEW does");
+    else
+        error_hint(binder->error, "there is a table %s.%s", other, name->text);
+}
+
 const struct table *find_table(const struct binder *binder,
                                const struct ast_name *name)
 {
@@ -46,10 +61,8 @@ const struct table *find_table(const struct binder *binder,
     if (table == NULL) {
         error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such table: %s",
                  name->text);
-        if (binder->schema != NULL
-            && catalogue_table_in(binder->catalogue, NULL, name->text) != NULL)
-            error_hint(binder->error, "a view of the file sees no temporary "
-                                      "tables; one of CREATE TEMP VIEW does");
+        if (catalogue_table(binder->catalogue, name->text) != NULL)
+            hint_schema(binder, name);
         else
             hint_table(binder->catalogue, name->text, binder->error);
     }
