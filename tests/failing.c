@@ -265,6 +265,27 @@ static void open_both(const char *path)
     vdbq_set(tried, "device", "host");
 }
 
+static void drop(vdbq *db, const char *what, const char *name)
+{
+    char sql[MESSAGE_MAX];
+
+    snprintf(sql, sizeof sql, "drop %s temp.\"%s\"", what, name);
+    run(db, sql);
+}
+
+/* What is temporary ends with the connection. */
+static void drop_temporary(vdbq *db)
+{
+    unsigned tables = vdbq_tables(db);
+
+    for (unsigned i = 0; i < tables; i++)
+        if (vdbq_table_is_temporary(db, i))
+            drop(db, "table", vdbq_table_name(db, i));
+    for (unsigned i = 0; i < vdbq_views(db); i++)
+        if (vdbq_view_is_temporary(db, i))
+            drop(db, "view", vdbq_view_name(db, i));
+}
+
 /* What was committed is in the file. */
 static void reopen(const char *path)
 {
@@ -272,6 +293,7 @@ static void reopen(const char *path)
 
     run(good, "rollback");
     run(tried, "rollback");
+    drop_temporary(good);
     before = state_of(good);
     vdbq_close(tried);
     tried = NULL;

@@ -374,6 +374,7 @@ static enum vdbq_status give_value(vdbq_query *values, unsigned column,
                                    vdbq_query *query)
 {
     unsigned parameter = column + 1;
+    const char *text;
     if (vdbq_query_is_null(values, column))
         return vdbq_bind_null(query, parameter);
     switch (vdbq_query_column_type(values, column)) {
@@ -389,8 +390,9 @@ static enum vdbq_status give_value(vdbq_query *values, unsigned column,
         return vdbq_bind_double(query, parameter,
                                 vdbq_query_double(values, column));
     default:
-        return vdbq_bind_text(query, parameter, vdbq_query_text(values, column),
-                              -1);
+        return query_text(values, column, &text)
+                   ? vdbq_bind_text(query, parameter, text, -1)
+                   : error_no_memory(&query->db->error);
     }
 }
 

@@ -243,6 +243,10 @@ enum vdbq_status query_change(vdbq_query *query);
 /* What to say of a change that ends before it began. */
 enum vdbq_status query_unchanged(vdbq_query *query, enum vdbq_status status);
 
+/* A value of the row at hand as text, which lives as long as vdbq_query_text() says. False:
+ * no memory. */
+bool query_text(vdbq_query *query, unsigned column, const char **text);
+
 /* Puts texts in place of the numbers of words in the query's batch. */
 enum vdbq_status query_texts_make(vdbq_query *query);
 void query_texts_finish(struct query_texts *texts); /* accepts zeroed */

@@ -168,18 +168,28 @@ static void add_value(const vdbq_query *query, unsigned column,
                             room));
 }
 
-const char *vdbq_query_text(vdbq_query *query, unsigned column)
+bool query_text(vdbq_query *query, unsigned column, const char **text)
 {
     const struct vdbq_vector *vector = vector_of(query, column);
+    *text = "";
     if (vector == NULL)
-        return "";
+        return true;
     while (query->cells.count <= column)
         if (vector_add(&query->cells) == NULL)
-            return "";
+            return false;
     struct text *cell = vector_at(&query->cells, column);
     text_finish(cell);
     add_value(query, column, vector, cell);
-    return cell->bytes ? cell->bytes : "";
+    if (cell->bytes != NULL)
+        *text = cell->bytes;
+    return !cell->failed;
+}
+
+const char *vdbq_query_text(vdbq_query *query, unsigned column)
+{
+    const char *text;
+    query_text(query, column, &text);
+    return text;
 }
 
 void vdbq_query_stats(const vdbq_query *query, struct vdbq_stats *stats)

@@ -111,14 +111,15 @@ static enum vdbq_status check_appends(vdbq *db)
                            "an append is open on this connection");
 }
 
-/* The file's commit decides. What is temporary is written before it, but for its list of
- * tables, and is kept after it. */
+/* The file's commit decides. What is temporary is written before it, but for the head of
+ * its own file. */
 static enum vdbq_status commit_both(vdbq *db)
 {
     struct transaction *transaction = db->transaction,
                        *temporary = db->temporary_transaction;
-    enum vdbq_status status =
-        temporary != NULL ? transaction_settle(temporary, &db->error) : VDBQ_OK;
+    enum vdbq_status status = temporary != NULL
+                                  ? transaction_prepare(temporary, &db->error)
+                                  : VDBQ_OK;
     if (status != VDBQ_OK) {
         abandon(db);
         return status;

@@ -70,6 +70,8 @@ static void get_catalogue(struct decoder *decoder)
     if (catalogue->generation != decoder->bounds->generation)
         decoder_fail(decoder, "its generation is not the head's", NULL);
     catalogue->next_table_id = decoder_get_32(decoder);
+    if (catalogue->next_table_id > CATALOGUE_TEMPORARY)
+        decoder_fail(decoder, "the next table's id", NULL);
     count = decoder_bound(decoder, decoder_get_32(decoder), TABLE_BYTES,
                           "its tables' count");
     if (count > TABLES_MAX)
@@ -105,8 +107,7 @@ static void get_table(struct decoder *decoder, struct table *table)
     table->name = decoder_name(decoder);
     if (decoder->failed)
         return;
-    if (table->id >= catalogue->next_table_id
-        || catalogue->next_table_id > CATALOGUE_TEMPORARY)
+    if (table->id >= catalogue->next_table_id)
         decoder_fail(decoder, "the id", table->name);
     if (table->column_count == 0 || table->column_count > COLUMNS_MAX)
         decoder_fail(decoder, "the number of columns", table->name);

@@ -152,6 +152,8 @@ void transaction_abort(struct transaction *transaction)
 {
     if (transaction == NULL)
         return;
+    if (transaction->prepared)
+        file_unlock_unconfirmed(&transaction->writer.database->file);
     if (transaction->generation > 0 && !transaction->passed_on
         && !transaction_is_read(transaction))
         file_cut(&transaction->writer.database->file, transaction->size_before);
@@ -358,16 +360,26 @@ static enum vdbq_status confirm(struct transaction *transaction,
     return status;
 }
 
-/* From here on nobody stops it: who does is told that it is done. */
+/* Nobody stops it: who does is told that it is done. */
 static enum vdbq_status write_surely(struct transaction *transaction,
                                      struct error *error)
 {
     struct stop_work former = stop_help(&stop_never);
     enum vdbq_status status =
         write_catalogue(transaction, transaction->draft, error);
-    if (status == VDBQ_OK)
-        status = confirm(transaction, error);
     stop_leave(former);
+    transaction->prepared = status == VDBQ_OK;
+    return status;
+}
+
+/* Nor this. */
+static enum vdbq_status confirm_surely(struct transaction *transaction,
+                                       struct error *error)
+{
+    struct stop_work former = stop_help(&stop_never);
+    enum vdbq_status status = confirm(transaction, error);
+    stop_leave(former);
+    transaction->prepared = false;
     return status;
 }
 
@@ -416,8 +428,8 @@ static uint64_t end_of_blocks(const struct catalogue *catalogue,
     return last;
 }
 
-enum vdbq_status transaction_commit(struct transaction *transaction,
-                                    struct error *error)
+enum vdbq_status transaction_prepare(struct transaction *transaction,
+                                     struct error *error)
 {
     struct database *database = transaction->writer.database;
     enum vdbq_status status;
@@ -426,18 +438,26 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
     space_near(&transaction->writer.space,
                end_of_tables(transaction->draft, &database->file));
     status = transaction_settle(transaction, error);
-    if (status == VDBQ_OK && transaction->draft == database->current) {
-        end(transaction);
-        return VDBQ_OK;
-    }
-    if (status == VDBQ_OK)
-        status = transaction_write_runs(transaction, error);
+    if (status != VDBQ_OK || transaction->draft == database->current)
+        return status;
+    status = transaction_write_runs(transaction, error);
     if (status == VDBQ_OK)
         status = stop_pause(error);
-    if (status == VDBQ_OK) {
-        file_call_next(&database->file);
-        status = write_surely(transaction, error);
-    }
+    if (status != VDBQ_OK)
+        return status;
+    file_call_next(&database->file);
+    return write_surely(transaction, error);
+}
+
+enum vdbq_status transaction_commit(struct transaction *transaction,
+                                    struct error *error)
+{
+    enum vdbq_status status = transaction->prepared
+                                  ? VDBQ_OK
+                                  : transaction_prepare(transaction, error);
+
+    if (status == VDBQ_OK && transaction->prepared)
+        status = confirm_surely(transaction, error);
     if (status == VDBQ_OK)
         end(transaction);
     else

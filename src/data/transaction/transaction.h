@@ -181,6 +181,10 @@ enum vdbq_status transaction_snapshot(struct transaction *transaction,
                                       struct snapshot *snapshot,
                                       struct error *error);
 
+/* Writes all that a commit writes but the head, so that little is left that can fail; an
+ * abort, or the commit, follows. */
+enum vdbq_status transaction_prepare(struct transaction *transaction,
+                                     struct error *error);
 /* Makes everything durable, lets the writer's place go and frees the
  * transaction, whatever it returns. On failure nothing has changed. */
 enum vdbq_status transaction_commit(struct transaction *transaction,

@@ -30,6 +30,7 @@ struct transaction {
                      to do with their tables                             */
     uint64_t size_before;     /* of the file                               */
     uint64_t catalogue_bytes; /* that were written, with the lists behind  */
+    bool prepared;            /* all is written but the head            */
     bool all_known;           /* it is known what all others read          */
     bool passed_on;           /* somebody else may be the writer by now    */
     enum vdbq_status failed;  /* of an earlier call, or OK                 */
