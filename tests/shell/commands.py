@@ -14,6 +14,11 @@ def case_tables_and_schema(folder):
         'create table "two words" (c bigint);\n'
     expect(run(folder, 's.vdb', script), 0, '')
     expect(run(folder, 's.vdb', '.tables'), 0, 'one\ntwo words\n')
+    script = 'create temp table one (z text);\ncreate temp view v as select 1;\n' \
+        '.tables\n.schema one\n.connection 1\n.tables\n'
+    expect(run(folder, 's.vdb', text=script), 0,
+           'one\ntwo words\ntemp.one\ntemp.v\nCREATE TABLE one (a INTEGER PRIMARY KEY, b FLOAT);\n'
+           'CREATE TEMP TABLE one (z TEXT);\none\ntwo words\n')
     result = run(folder, 's.vdb', '.schema one')
     expect(result)
     assert re.match(r'create table "?one"? \(', result.out, re.I), result

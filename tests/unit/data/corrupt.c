@@ -548,6 +548,26 @@ static void identities_must_differ(void **state)
     assert_non_null(strstr(ERROR->message, "two tablets of one identity"));
 }
 
+/* Ids of temporary tables are no file's, nor those that its next table would get. */
+static void ids_of_temporary_tables_are_no_files(void **state)
+{
+    enum { NEXT_ID = 16 }; /* its place in the catalogue */
+    const uint32_t most = CATALOGUE_TEMPORARY;
+
+    (void)state;
+    for (uint32_t more = 0; more < 3; more++) {
+        uint32_t next = most + more;
+        struct database_params params = params_on_disk(3);
+        struct database *database;
+        put_base(base.size);
+        memcpy(disk.bytes + base.catalogue + NEXT_ID, &next, sizeof next);
+        fix_checksums();
+        assert_int_equal(database_open(&params, &database, ERROR),
+                         more == 0 ? VDBQ_OK : VDBQ_CORRUPT);
+        database_close(database);
+    }
+}
+
 /* The planner trusts minimum and maximum, so they must be true even where
  * catalogue and tablet agree. */
 static void facts_must_be_true(void **state)
@@ -589,6 +609,7 @@ int main(void)
         cmocka_unit_test(newer_formats_are_named),
         cmocka_unit_test(blocks_must_not_overlap),
         cmocka_unit_test(identities_must_differ),
+        cmocka_unit_test(ids_of_temporary_tables_are_no_files),
         cmocka_unit_test(facts_must_be_true),
     };
 
