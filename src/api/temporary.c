@@ -29,6 +29,9 @@ enum vdbq_status session_temporary_open(vdbq *db)
     enum vdbq_status status = database_open_temporary(
         db->database, params.settings, params.parse_default, &db->temporary,
         &db->error);
+    if (status == VDBQ_IO)
+        error_hint(&db->error, "they are in a file without a name in the "
+                               "folder TMPDIR; without it, /tmp");
     if (status == VDBQ_OK)
         status = join_transaction(db);
     if (status != VDBQ_OK)

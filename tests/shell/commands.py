@@ -19,6 +19,8 @@ def case_tables_and_schema(folder):
     expect(run(folder, 's.vdb', text=script), 0,
            'one\ntwo words\ntemp.one\ntemp.v\nCREATE TABLE one (a INTEGER PRIMARY KEY, b FLOAT);\n'
            'CREATE TEMP TABLE one (z TEXT);\none\ntwo words\n')
+    expect(run(folder, 's.vdb', 'create temp table t (z text)', TMPDIR='/nowhere'), 3, '',
+           'temporary tables: cannot open the file.*\nhint: .*TMPDIR')
     result = run(folder, 's.vdb', '.schema one')
     expect(result)
     assert re.match(r'create table "?one"? \(', result.out, re.I), result
