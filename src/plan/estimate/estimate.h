@@ -15,6 +15,8 @@
  *   the one with fewer are all among those of the other.
  * Estimate rule 5. While joins are ordered, nothing is thought of a query that
  *   rows ask: neither whether it is unnested, nor how, changes their order.
+ * Estimate rule 6. Columns that rise or fall together in a table's sample do so in the
+ *   table, too: what bounds one bounds the other.
  */
 #ifndef VDBQ_PLAN_ESTIMATE_ESTIMATE_H
 #define VDBQ_PLAN_ESTIMATE_ESTIMATE_H
@@ -76,6 +78,10 @@ double estimate_kept(const struct estimate_source *source,
 double estimate_column_kept(const struct estimate_source *source,
                             const struct expression *e, double *kept,
                             unsigned count, struct estimate_said *said);
+/* estimate_range.c: narrows what is thought of the columns of a SELECT over a table that has a
+ * sample to where its condition leaves their values. */
+void estimate_narrow(const struct estimate_source *source,
+                     const struct expression *where, struct node *node);
 /* Two columns that are to be equal: of all pairs of rows, `possible` have
  * values that the other side could have, and of these one of `values` matches,
  * at least 1. `within`: of the left and the right side, whether its values seem

@@ -112,6 +112,8 @@ static void estimate_select(struct node *node)
         if (e->kind == EXPRESSION_COLUMN && e->column.number < NARROWED_MAX)
             narrow(&node->columns[i].estimate, kept[e->column.number]);
     }
+    if (node->where != NULL && source.samples != NULL)
+        estimate_narrow(&source, node->where, node);
 }
 
 /* --------------------------------------------------------------- joins -- */

@@ -426,6 +426,20 @@ static struct node *semi_join(struct binder *binder, struct node *target,
     return join;
 }
 
+/* Of rows that a chain of look-ups filters, the one that keeps fewer of them comes first. */
+static struct node *sink(struct node *join)
+{
+    struct node *first = join->left;
+
+    if (first->kind != NODE_JOIN || first->join.kind != JOIN_SEMI
+        || !is_probed(first) || !is_probed(join) || !node_has_one_reader(first)
+        || join->rows * first->left->rows >= first->rows * first->rows)
+        return join;
+    join->left = first->left;
+    first->left = sink(join);
+    return first;
+}
+
 /* The join has the rows that it had: what is thought of them stays. */
 static bool make(struct reducing *reducing, struct node *join,
                  const struct reduction *best)
@@ -439,6 +453,8 @@ static bool make(struct reducing *reducing, struct node *join,
                   : NULL;
     if (*target == NULL)
         return false;
+    estimate_node(binder, *target);
+    *target = sink(*target);
     reducing->left--;
     join->settled = true;
     estimate_node(binder, reducing->root);

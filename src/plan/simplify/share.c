@@ -38,6 +38,7 @@ struct sharing {
     struct binder *binder;
     struct vector kept; /* of struct kept */
     unsigned walk;      /* nodes that were come to have its number */
+    unsigned again;     /* ... and those that were come to twice   */
 };
 
 static bool visit(struct sharing *sharing, const struct node *parent,
@@ -100,6 +101,48 @@ static bool share_apart(struct binder *binder, struct node *apply)
     return apply->right != NULL;
 }
 
+static bool was_here(const struct sharing *sharing, const struct node *node)
+{
+    return node->counted == sharing->walk || node->counted == sharing->again;
+}
+
+static bool share_below(struct sharing *sharing, struct node *node);
+
+/* A node that stands in one more place, with all that is below: the first there that pays
+ * is shared. */
+static bool share_again(struct sharing *sharing, struct node *node)
+{
+    struct kept *kept;
+
+    if (node->shared || node->stands != NULL)
+        return true;
+    if (!share_pays(node))
+        return share_below(sharing, node);
+    kept = find(sharing, node);
+    return kept == NULL || share(sharing, kept);
+}
+
+static bool share_below(struct sharing *sharing, struct node *node)
+{
+    bool applies = node->kind == NODE_APPLY || node->kind == NODE_RECURSE;
+    bool done = true;
+
+    if (stack_is_short())
+        return stack_refuse(sharing->binder->error, (struct position){ 0 }),
+               false;
+    if (node->counted == sharing->again)
+        return true;
+    node->counted = sharing->again;
+    if (node->left != NULL)
+        done = share_again(sharing, node->left);
+    if (node->right != NULL && !applies && done)
+        done = share_again(sharing, node->right);
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done =
+            share_again(sharing, VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    return done;
+}
+
 /* What is below a node, once, however many places it stands in; a query that is
  * applied shares with none around it. */
 static bool visit_below(struct sharing *sharing, struct node *node)
@@ -107,8 +150,8 @@ static bool visit_below(struct sharing *sharing, struct node *node)
     bool applies = node->kind == NODE_APPLY || node->kind == NODE_RECURSE;
     bool done;
 
-    if (node->counted == sharing->walk)
-        return true;
+    if (was_here(sharing, node))
+        return node->shared || share_below(sharing, node);
     node->counted = sharing->walk;
     done = node->left == NULL || visit(sharing, node, &node->left);
     if (node->right != NULL && done && applies) {
@@ -136,7 +179,7 @@ static bool visit_shared(struct sharing *sharing, struct node **place,
 {
     const struct kept kept = { .node = *place, .stands = *place };
 
-    if ((*place)->counted != sharing->walk && share_pays(*place)
+    if (!was_here(sharing, *place) && share_pays(*place)
         && !keep(sharing, &kept))
         return false;
     return visit_below(sharing, *place)
@@ -166,8 +209,9 @@ static bool visit(struct sharing *sharing, const struct node *parent,
 struct node *share_nodes(struct binder *binder, struct node *node)
 {
     struct sharing sharing = { binder, VECTOR_IN(binder->arena, struct kept),
-                               ++binder->counts };
+                               binder->counts + 1, binder->counts + 2 };
 
+    binder->counts += 2;
     estimate_node(binder, node);
     return visit_below(&sharing, node) ? node : NULL;
 }
