@@ -82,6 +82,10 @@ double estimate_column_kept(const struct estimate_source *source,
  * sample to where its condition leaves their values. */
 void estimate_narrow(const struct estimate_source *source,
                      const struct expression *where, struct node *node);
+/* Whether both conditions say between which values the same column lies. */
+bool estimate_bound_alike(const struct estimate_source *source,
+                          const struct expression *a,
+                          const struct expression *b);
 /* Two columns that are to be equal: of all pairs of rows, `possible` have
  * values that the other side could have, and of these one of `values` matches,
  * at least 1. `within`: of the left and the right side, whether its values seem

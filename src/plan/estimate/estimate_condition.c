@@ -204,6 +204,16 @@ static void meet(const struct estimate_source *source,
     other->kept = 1;
 }
 
+/* Of two that bound the same column the one that keeps less has what both keep. */
+static void take_less(const struct estimate_source *source,
+                      struct estimate_conjunct *one,
+                      struct estimate_conjunct *other)
+{
+    if (other->kept < 1
+        && estimate_bound_alike(source, one->condition, other->condition))
+        *(one->kept < other->kept ? &other->kept : &one->kept) = 1;
+}
+
 /* What the table's sample says of them. */
 static void look_at_sample(const struct estimate_source *source,
                            struct conjuncts *conjuncts)
@@ -230,6 +240,10 @@ static void estimate_conjuncts(const struct estimate_source *source,
         for (unsigned j = i + 1; j < conjuncts->count; j++)
             if (parts[j].kept < 1)
                 meet(source, &parts[i], &parts[j]);
+    for (unsigned i = 0; i < conjuncts->count; i++)
+        for (unsigned j = i + 1; j < conjuncts->count; j++)
+            if (parts[i].kept < 1)
+                take_less(source, &parts[i], &parts[j]);
     if (source->samples != NULL)
         look_at_sample(source, conjuncts);
 }

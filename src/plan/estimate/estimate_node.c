@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "plan/tree/binder.h"
 #include "plan/estimate/estimate.h"
+#include "plan/estimate/guess.h"
 #include "plan/tree/common.h"
 #include "plan/tree/node.h"
 
@@ -236,6 +237,18 @@ static void estimate_asking(struct node *node)
         node->columns[i].estimate.answer = true;
 }
 
+/* Rows of an outer join without a partner have NULLs for it; there are some, or nobody
+ * had asked for them. */
+static void add_nulls(struct node *node, unsigned first, unsigned end,
+                      double partners)
+{
+    partners = fmin(partners, PARTNERS_MOST);
+    for (unsigned i = first; i < end; i++) {
+        struct column_estimate *column = &node->columns[i].estimate;
+        column->nulls = 1 - estimate_share((1 - column->nulls) * partners);
+    }
+}
+
 static void estimate_join(struct node *node)
 {
     const struct node *right = node->right;
@@ -246,6 +259,8 @@ static void estimate_join(struct node *node)
     for (unsigned i = middle; i < node->column_count; i++)
         if (node->join.kind <= JOIN_FULL)
             node->columns[i].estimate = right->columns[i - middle].estimate;
+    if (node->join.kind == JOIN_LEFT)
+        add_nulls(node, middle, node->column_count, share_with_partner(node));
 }
 
 /* -------------------------------------------------------------- others -- */

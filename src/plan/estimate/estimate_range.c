@@ -134,6 +134,15 @@ static struct bounded bounds_of(const struct estimate_source *source,
     return (struct bounded){ .column = -1 };
 }
 
+bool estimate_bound_alike(const struct estimate_source *source,
+                          const struct expression *a,
+                          const struct expression *b)
+{
+    int column = bounds_of(source, a).column;
+
+    return column >= 0 && column == bounds_of(source, b).column;
+}
+
 /* --------------------------------------------------------------- sample -- */
 
 static double value_at(const struct vdbq_vector *vector, uint32_t row)

@@ -31,6 +31,10 @@ static const double KEPT_ASKED = 0.005;
 /* One bound of a range join of such values: as many lie above as below. */
 static const double KEPT_HALF = 0.5;
 
+/* The rows of an outer join's side that have a partner: who asks for all of them expects
+ * that some have none. */
+static const double PARTNERS_MOST = 0.9;
+
 /* The words of a text column that nobody counted, and the values of what is
  * computed and may have as many as its operands or next to none, like a part of
  * a text: equality with it keeps one in 200, IN of n values n of them. */
