@@ -46,7 +46,7 @@ class Queries:
                                 self.of_partitions, self.of_quantiles, self.of_rollups,
                                 self.of_keys, self.of_keys, self.of_keys,
                                 self.of_calls, self.of_calls, self.of_looks, self.of_looks,
-                                self.of_modes, self.of_bands,
+                                self.of_modes, self.of_bands, self.of_tagged, self.of_chosen,
                                 self.of_called, self.of_called))(
                                     self.rng.choice(KEYS))
 
@@ -166,6 +166,38 @@ class Queries:
                       for name in 'mn')
         return (f"{other} > {own} - INTERVAL '{wide} day' AND {other} <= {own} + "
                 f"INTERVAL '{wide * 2} day'")
+
+    def of_tagged(self, key):
+        """Parts of a UNION ALL that say which they are, of which others ask for some."""
+        kinds = ("'a'", '1'), ("'b'", '2'), ("'c'", 'NULL')
+        parts = ' UNION ALL '.join(
+            f'SELECT {text} AS tag, {number} AS number, m.{key} AS v, '
+            + self.some(f'count(*) AS c FROM many m{self.where(self.test("m"))} GROUP BY m.{key}',
+                        f'm.id AS c FROM many m{self.where(self.test("m"))}')
+            for text, number in kinds[:self.some(2, 2, 3)])
+        test = self.some("tag = 'a'", "tag <> 'b'", "tag > 'b'", 'number = 2', 'number IS NULL',
+                         "tag IN ('a', 'c')", "tag = 'd'", "tag = 'b' OR c > 5",
+                         "tag || number = 'b2'", '1000 / (number - 2) > 0')
+        other = self.some("'a'", "'b'", "'d'")
+        return self.some(
+            f'WITH t AS ({parts}) SELECT count(*), sum(c), min(v) FROM t WHERE {test}',
+            f'WITH t AS ({parts}) SELECT x.v, sum(x.c), sum(y.c) FROM t x, t y '
+            f'WHERE x.v = y.v AND x.{test} AND y.tag = {other} AND x.c < 50 AND y.c < 50 '
+            'GROUP BY x.v' if test.startswith('tag') and ' OR ' not in test
+            and '||' not in test else
+            f'WITH t AS ({parts}) SELECT tag, v, c FROM t WHERE {test} AND c < 50')
+
+    def of_chosen(self, key):
+        """Calls of texts that are chosen, of few rows or many."""
+        chosen = self.some("coalesce(m.s, '')", "coalesce(m.s, 'none')",
+                           "CASE WHEN m.w > 4 THEN m.s ELSE 'x' END",
+                           "CASE WHEN 1000 / (m.w - 3) > 9 THEN m.s END")
+        call = self.some(f"{chosen} || ', '", f'upper({chosen})', f'length({chosen})',
+                         f"upper({chosen} || '-') || m.{key}", f"replace({chosen}, 'w', 'ww')")
+        test = self.some(f'm.id < {self.rng.choice((3, 40, 900))}', f'm.w = {self.rng.randrange(13)}')
+        return (f'SELECT m.id, {call} AS made FROM many m WHERE {test}'
+                + self.some('', ' ORDER BY made, m.id LIMIT 7', ' ORDER BY m.id LIMIT 5',
+                            f' AND length({chosen}) > 2'))
 
     def of_called(self, key):
         """Groups by what is called of few different values, or of many."""

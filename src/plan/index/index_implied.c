@@ -59,7 +59,7 @@ static bool reaches(enum ast_operator op, enum ast_operator other, int order)
 
     switch (op) {
     case AST_EQ:
-        return compare_holds(other, order);
+        return comparison_holds(other, order);
     case AST_LT:
     case AST_LE:
         if (other == AST_NEQ)

@@ -2,7 +2,8 @@
 /*
  * Constant folding. An expression of constants is made a program of its own
  * and run by the machine, so that its value is what the machine would give
- * for a row: every operator has one meaning.
+ * for a row: every operator has one meaning. Texts, which are numbers to it, are
+ * compared here.
  */
 #include "plan/make/fold.h"
 
@@ -12,6 +13,7 @@
 #include "device/host/host_machine.h"
 #include "plan/code/codegen.h"
 #include "plan/code/host_run.h"
+#include "plan/make/expression_new.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/expression.h"
 #include "plan/tree/range.h"
@@ -43,6 +45,19 @@ enum vdbq_status fold(struct binder *binder, struct expression *expression)
         become(expression, &value);
     program_finish(&program);
     return status;
+}
+
+struct expression *fold_texts(struct binder *binder, enum ast_operator operator,
+                              const struct expression * left,
+                              const struct expression *right,
+                              struct position at)
+{
+    size_t a = left->constant.text.length, b = right->constant.text.length;
+    int order = memcmp(left->constant.text.bytes, right->constant.text.bytes,
+                       a < b ? a : b);
+    int sign = order != 0 ? order : (a > b) - (a < b);
+
+    return expression_truth(binder, comparison_holds(operator, sign), at);
 }
 
 void fold_finish(struct binder *binder)

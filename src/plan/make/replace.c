@@ -95,6 +95,19 @@ static bool is_foldable(const struct expression *e)
            && is_number_constant(e->condition);
 }
 
+static bool is_known_text(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT
+           && !e->constant.null;
+}
+
+/* Whether it compares texts that have become known. */
+static bool compares_texts(const struct expression *e)
+{
+    return e->kind == EXPRESSION_OPERATOR && is_comparison(e->operation.op)
+           && is_known_text(e->left) && is_known_text(e->right);
+}
+
 /* A copy whose operands were replaced. */
 static struct expression *finish_copy(struct binder *binder,
                                       struct expression *e)
@@ -102,6 +115,8 @@ static struct expression *finish_copy(struct binder *binder,
     range_update(e);
     if (!expression_fits(binder, e))
         return NULL;
+    if (compares_texts(e))
+        return fold_texts(binder, e->operation.op, e->left, e->right, e->at);
     if (!is_foldable(e))
         return e;
     return fold(binder, e) == VDBQ_OK ? e : NULL;

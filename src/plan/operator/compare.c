@@ -11,6 +11,7 @@
 #include "plan/operator/collate.h"
 #include "plan/operator/compare_inner.h"
 #include "plan/make/expression_new.h"
+#include "plan/make/fold.h"
 #include "plan/make/known.h"
 #include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
@@ -48,24 +49,6 @@ struct expression *expression_affine(struct binder *binder,
     return copy;
 }
 
-/* ---------------------------------------------------------------- texts -- */
-
-/* Texts that are both known. */
-static struct expression *compare_texts(struct binder *binder,
-                                        enum ast_operator operator,
-                                        const struct expression * left,
-                                        const struct expression *right,
-                                        const struct ast_expression *tree)
-{
-    size_t a = left->constant.text.length, b = right->constant.text.length;
-    int order = memcmp(left->constant.text.bytes, right->constant.text.bytes,
-                       a < b ? a : b);
-
-    int sign = order != 0 ? order : (a > b) - (a < b);
-
-    return expression_truth(binder, compare_holds(operator, sign), tree->at);
-}
-
 static struct expression *compare_as_one(struct binder *binder,
                                          enum ast_operator operator,
                                          struct expression * left,
@@ -81,7 +64,7 @@ static struct expression *compare_as_one(struct binder *binder,
     if (coerce_compared(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
         return NULL;
     if (!null && is_text_constant(left) && is_text_constant(right))
-        return compare_texts(binder, operator, left, right, tree);
+        return fold_texts(binder, operator, left, right, tree->at);
     return expression_operation(binder, operator, VDBQ_INTEGER, left, right,
                                 tree);
 }

@@ -33,8 +33,6 @@ enum comparing comparing_of(const struct expression *left,
 
 /* The operator with its sides swapped. */
 enum ast_operator compare_mirrored(enum ast_operator operator);
-/* Whether it holds for values that compare so: below 0, 0, or above. */
-bool compare_holds(enum ast_operator operator, int sign);
 
 /* left OPERATOR right, of any comparison, IS and IS NOT. */
 struct expression *expression_compare(struct binder *binder,

@@ -119,7 +119,8 @@ static struct expression *compare_near(struct binder *binder,
                                      whole, tree)
               : NULL;
     struct expression *below =
-        exact ? expression_truth(binder, compare_holds(operator, - 1), tree->at)
+        exact ? expression_truth(binder, comparison_holds(operator, - 1),
+                                 tree->at)
               : NULL;
 
     return below ? expression_choice(binder, fits, exact, below, tree->at)

@@ -28,26 +28,6 @@ enum ast_operator compare_mirrored(enum ast_operator operator)
     }
 }
 
-bool compare_holds(enum ast_operator operator, int sign)
-{
-    switch (operator) {
-    case AST_EQ:
-    case AST_IS:
-        return sign == 0;
-    case AST_NEQ:
-    case AST_IS_NOT:
-        return sign != 0;
-    case AST_LT:
-        return sign < 0;
-    case AST_LE:
-        return sign <= 0;
-    case AST_GT:
-        return sign > 0;
-    default:
-        return sign >= 0;
-    }
-}
-
 enum bound compare_bound_of(enum ast_operator operator)
 {
     switch (operator) {
@@ -144,6 +124,6 @@ struct expression *compare_below(struct binder *binder,
 {
     if (!is_comparison(operator))
         return both_null(binder, operator, left, right, tree);
-    return compare_unless_null(binder, compare_holds(operator, - 1), left,
+    return compare_unless_null(binder, comparison_holds(operator, - 1), left,
                                right, tree);
 }

@@ -84,17 +84,6 @@ static struct node *push_join(struct binder *binder, struct node *node,
     return node_filter(binder, node, e);
 }
 
-static struct node *push_concat(struct binder *binder, struct node *node,
-                                struct expression *e)
-{
-    for (size_t i = 0; i < node->parts.count; i++) {
-        struct node **part = vector_at(&node->parts, i);
-        if (push_into(binder, node, part, e, 0) == NULL)
-            return NULL;
-    }
-    return node;
-}
-
 static struct expression *result_of(void *context, struct expression *e,
                                     bool *failed)
 {
@@ -103,6 +92,73 @@ static struct expression *result_of(void *context, struct expression *e,
     (void)failed;
     return e->kind == EXPRESSION_COLUMN ? node->results[e->column.number]
                                         : NULL;
+}
+
+/* Whether a condition is one number for all rows: that it keeps all, or (`kept` false)
+ * none. */
+static bool is_decided(const struct expression *e, bool kept)
+{
+    return e->kind == EXPRESSION_CONSTANT && e->type != VDBQ_TEXT
+           && !is_float(e->type)
+           && kept == (!e->constant.null && e->constant.integer != 0);
+}
+
+/* Whether a part of a UNION ALL has no row that a condition keeps, as it has one value in
+ * all of them. `*none` is not set where that fails. */
+static bool find_none(struct binder *binder, struct node *part,
+                      struct expression *e, bool *none)
+{
+    struct expression *inner;
+
+    *none = false;
+    if (part->kind != NODE_SELECT)
+        return true;
+    inner = expression_replace(binder, e, result_of, part);
+    *none = inner != NULL && is_decided(inner, false);
+    return inner != NULL;
+}
+
+/* Leaves the parts out that have no row which the condition keeps, but for the last one
+ * where all are so. */
+static bool leave_out(struct binder *binder, struct node *node,
+                      struct expression *e)
+{
+    struct node **parts = node->parts.items;
+    size_t kept = 0, count = node->parts.count;
+
+    for (size_t i = 0; i < count; i++) {
+        bool none;
+        if (!find_none(binder, parts[i], e, &none))
+            return false;
+        if (!none || (kept == 0 && i + 1 == count))
+            parts[kept++] = parts[i];
+    }
+    node->parts.count = kept;
+    return true;
+}
+
+/* The only part of a UNION ALL that is left, in its place. */
+static struct node *only_part(const struct node *node)
+{
+    struct node *part = VECTOR_ITEMS(&node->parts, struct node *)[0];
+
+    for (unsigned i = 0; i < node->column_count; i++)
+        part->columns[i].name = node->columns[i].name;
+    part->called = node->called;
+    return part;
+}
+
+static struct node *push_concat(struct binder *binder, struct node *node,
+                                struct expression *e)
+{
+    if (!leave_out(binder, node, e))
+        return NULL;
+    for (size_t i = 0; i < node->parts.count; i++) {
+        struct node **part = vector_at(&node->parts, i);
+        if (push_into(binder, node, part, e, 0) == NULL)
+            return NULL;
+    }
+    return node->parts.count == 1 ? only_part(node) : node;
 }
 
 /* Whether all functions of a window node part the rows by a column, too. */
@@ -161,6 +217,8 @@ static struct node *push_select(struct binder *binder, struct node *node,
 
     if (inner == NULL)
         return NULL;
+    if (is_decided(inner, true))
+        return node;
     if (inner->faults || inner->size > PUSHED_PARTS_MAX)
         return node_filter(binder, node, e);
     if (leads_down(binder, node->left, inner)) {

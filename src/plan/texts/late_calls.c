@@ -64,12 +64,11 @@ struct calls {
 
 /* --------------------------------------------------------------- looking -- */
 
-/* Whether a call is of a column with many words. */
+/* Whether a call is of a column with many words, or of a choice of such. */
 static bool is_costly(const struct calls *calls, const struct expression *e)
 {
-    return e->kind == EXPRESSION_LOOKUP && e->left->kind == EXPRESSION_COLUMN
-           && late_calls_words(calls->below, e->left->column.number)
-                  >= WORDS_LEAST;
+    return e->kind == EXPRESSION_LOOKUP
+           && late_calls_words_in(calls->below, e->left) >= WORDS_LEAST;
 }
 
 /* How many words a column has for each row that is left, at least, so that a call
@@ -86,7 +85,7 @@ static bool is_late(const struct calls *calls, const struct expression *e)
 {
     return is_costly(calls, e) && (calls->any_failing || !e->lookup.fails)
            && (calls->most == INFINITY || e->type != VDBQ_TEXT)
-           && late_calls_words(calls->below, e->left->column.number)
+           && late_calls_words_in(calls->below, e->left)
                   >= calls->rows * words_share(calls, e)
            && expression_find(&calls->stay, 0, e) < 0;
 }
@@ -151,7 +150,9 @@ static void describe(struct node_column *column, const struct expression *e)
     range_add_zero(&column->range);
 }
 
-static bool add_function(struct calls *calls, const struct expression *e)
+/* The call of a column below the map. */
+static bool add_function(struct calls *calls, const struct expression *e,
+                         int column)
 {
     struct vector *functions = &calls->map->map.functions;
     struct step_function function = {
@@ -164,15 +165,26 @@ static bool add_function(struct calls *calls, const struct expression *e)
     describe(
         &calls->map->columns[calls->map->left->column_count + functions->count],
         e);
-    return vector_append(&function.arguments, &e->left->column.number, 1)
+    return vector_append(&function.arguments, &column, 1)
            && vector_append(functions, &function, 1);
 }
 
 /* All that was found, over the rows that are left; false: a failure. */
 static bool make_map(struct calls *calls, struct node *rows)
 {
+    struct expression *const *found =
+        VECTOR_ITEMS(&calls->found, struct expression *);
+    int *columns =
+        arena_alloc(calls->binder->arena, calls->found.count * sizeof *columns);
     bool done = true;
     assert(calls->found.count > 0);
+    if (columns == NULL)
+        return error_no_memory(calls->binder->error), false;
+    for (size_t i = 0; i < calls->found.count; i++) {
+        columns[i] = node_column_for(calls->binder, &rows, found[i]->left);
+        if (columns[i] < 0)
+            return false;
+    }
     calls->map =
         node_wider(calls->binder, NODE_MAP, rows, (unsigned)calls->found.count);
     if (calls->map == NULL)
@@ -180,8 +192,7 @@ static bool make_map(struct calls *calls, struct node *rows)
     calls->map->map.functions =
         VECTOR_IN(calls->binder->arena, struct step_function);
     for (size_t i = 0; i < calls->found.count && done; i++)
-        done = add_function(
-            calls, VECTOR_ITEMS(&calls->found, struct expression *)[i]);
+        done = add_function(calls, found[i], columns[i]);
     return done || (error_no_memory(calls->binder->error), false);
 }
 

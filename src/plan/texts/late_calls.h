@@ -22,6 +22,9 @@ struct node *first_calls(struct binder *binder, struct node *root);
 struct node *first_conditions(struct binder *binder, struct node *root);
 /* The words that a column of a node has where it is a table's; else 0. */
 double late_calls_words(const struct node *node, int column);
+/* Those that an expression chooses from, of all of its columns; 0: it has calls, or can
+ * fail. */
+double late_calls_words_in(const struct node *node, struct expression *e);
 /* Whether a call gives different texts for nearly all different words. */
 bool late_calls_tell_apart(const struct expression *e);
 

@@ -35,6 +35,33 @@ double late_calls_words(const struct node *node, int column)
     return node->columns[column].estimate.distinct;
 }
 
+/* Words of the columns in an expression. */
+struct counting {
+    const struct node *node;
+    double words;
+    bool calls; /* it has calls */
+};
+
+static bool count_words(void *context, struct expression **operand)
+{
+    struct counting *counting = context;
+    const struct expression *e = *operand;
+
+    if (e->kind == EXPRESSION_COLUMN && e->type == VDBQ_TEXT)
+        counting->words += late_calls_words(counting->node, e->column.number);
+    counting->calls |=
+        e->kind == EXPRESSION_LOOKUP || e->kind > EXPRESSION_CHECK;
+    return expression_each(*operand, count_words, counting);
+}
+
+double late_calls_words_in(const struct node *node, struct expression *e)
+{
+    struct counting counting = { .node = node };
+
+    count_words(&counting, &e);
+    return counting.calls || e->faults ? 0 : counting.words;
+}
+
 bool late_calls_tell_apart(const struct expression *e)
 {
     static const char *const functions[] = { "upper", "lower",   "trim",

@@ -31,6 +31,26 @@ bool is_comparison(enum ast_operator operator)
     return operator>= AST_EQ && operator<= AST_GE;
 }
 
+bool comparison_holds(enum ast_operator operator, int sign)
+{
+    switch (operator) {
+    case AST_EQ:
+    case AST_IS:
+        return sign == 0;
+    case AST_NEQ:
+    case AST_IS_NOT:
+        return sign != 0;
+    case AST_LT:
+        return sign < 0;
+    case AST_LE:
+        return sign <= 0;
+    case AST_GT:
+        return sign > 0;
+    default:
+        return sign >= 0;
+    }
+}
+
 bool is_null_constant(const struct expression *e)
 {
     return e->kind == EXPRESSION_CONSTANT && e->constant.null;

@@ -174,6 +174,9 @@ bool is_float(int type);
 bool is_integer(int type);                      /* SMALLINT to BIGINT */
 bool is_number(int type);                       /* these, BOOLEAN, DECIMAL */
 bool is_comparison(enum ast_operator operator); /* of = to >= */
+/* Whether a comparison, IS or IS NOT holds for values that compare so: below 0, 0, or
+ * above. */
+bool comparison_holds(enum ast_operator operator, int sign);
 bool is_null_constant(const struct expression *e);
 bool is_equality(const struct expression *e); /* left = right */
 
