@@ -194,7 +194,8 @@ class Queries:
                            "CASE WHEN 1000 / (m.w - 3) > 9 THEN m.s END")
         call = self.some(f"{chosen} || ', '", f'upper({chosen})', f'length({chosen})',
                          f"upper({chosen} || '-') || m.{key}", f"replace({chosen}, 'w', 'ww')")
-        test = self.some(f'm.id < {self.rng.choice((3, 40, 900))}', f'm.w = {self.rng.randrange(13)}')
+        test = self.some(f'm.id < {self.rng.choice((3, 40, 900))}',
+                         f'm.w = {self.rng.randrange(13)}')
         return (f'SELECT m.id, {call} AS made FROM many m WHERE {test}'
                 + self.some('', ' ORDER BY made, m.id LIMIT 7', ' ORDER BY m.id LIMIT 5',
                             f' AND length({chosen}) > 2'))
