@@ -463,6 +463,8 @@ static void estimate_kind(struct node *node)
         pass_columns(node, node->left);
         if (node->kind == NODE_MAP)
             note_calls(node);
+        if (node->kind == NODE_APPLY && node->apply.parameters.count == 0)
+            node->columns[node->column_count - 1].estimate = unknown(1);
         break;
     }
 }

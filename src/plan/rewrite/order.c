@@ -6,12 +6,14 @@
 #include "plan/rewrite/order.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/operator.h"
 #include "plan/make/replace.h"
+#include "plan/condition/asks.h"
 #include "plan/condition/range_join.h"
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
@@ -124,8 +126,35 @@ static int *both_columns(const struct joining *joining,
 
 /* ------------------------------------------------------------- filters -- */
 
+/* A leaf of so many times fewer rows than another one is small beside it. */
+static const double SMALL_LEAF = 4;
+
+/* Whether a leaf is small beside another one: it is likely that each of its rows is joined
+ * several times. */
+static bool is_small(const struct joining *joining, unsigned leaf)
+{
+    double most = 0;
+
+    for (unsigned i = 0; i < joining->count; i++) {
+        estimate_node(joining->binder, joining->leaves[i]);
+        most = fmax(most, joining->leaves[i]->rows);
+    }
+    return joining->leaves[leaf]->rows * SMALL_LEAF <= most;
+}
+
+/* Whether what a part asks of queries is asked for the rows of its leaf, before these are
+ * joined: what is the same for all rows, and of small leaves what hangs on the row. */
+static bool is_asked_early(const struct joining *joining, unsigned leaf,
+                           struct expression *e)
+{
+    struct asks asks = condition_asks(e);
+
+    return joining->count > 1 && asks.early
+           && (!asks.of_row || is_small(joining, leaf));
+}
+
 /* A part about one leaf. What has to be extracted comes later, unless it can be
- * a join of the leaf. */
+ * a join of the leaf, or may be asked before. */
 static enum vdbq_status test_leaf(struct joining *joining, unsigned leaf,
                                   struct part *part)
 {
@@ -140,6 +169,10 @@ static enum vdbq_status test_leaf(struct joining *joining, unsigned leaf,
         node = unnest_filter(binder, joining->leaves[leaf], e, &part->done);
     else
         node = node_push(binder, joining->leaves[leaf], e);
+    if (node == NULL && !part->done && is_asked_early(joining, leaf, e)) {
+        part->done = true;
+        return filter_by(binder, &joining->leaves[leaf], e);
+    }
     if (node == NULL)
         return part->done ? binder->error->status : VDBQ_OK;
     joining->leaves[leaf] = node;
