@@ -7,8 +7,8 @@
  * has the groups of t's rows by a and b, by a, and one of all rows. Those by a are
  * made of those by a and b, whose counts are added and of whose greatest values
  * the greatest is taken; the last one is made of those by a. Where groups are
- * much fewer than rows, the rows are so read once. *share* makes one step of the
- * groups that others are made of.
+ * much fewer than rows, or rows are more than a scan of a table, the rows are so
+ * read once. *share* makes one step of the groups that others are made of.
  *
  * Groups come in the order of their first rows, and so do groups of groups: rows
  * and their order stay. Sums of floats are left out, since they would be rounded
@@ -73,12 +73,27 @@ static bool has_key(const struct node *group, const struct expression *key)
     return i < group->group.keys;
 }
 
+/* Whether rows are those of a table, as far as a condition keeps them: they are as soon
+ * read as groups, which are held. */
+static bool is_scan(const struct node *node)
+{
+    while (node->kind == NODE_SELECT)
+        node = node->left;
+    return node->kind == NODE_TABLE;
+}
+
+/* Whether groups cost less to read than what they are made of. */
+static bool are_cheap(const struct node *group)
+{
+    return !is_scan(group->left)
+           || group->rows * ROWS_A_GROUP <= group->left->rows;
+}
+
 /* Whether the groups of `fine` are parts of those of `coarse`. */
 static bool is_finer(const struct parts *parts, const struct node *fine,
                      const struct node *coarse)
 {
-    bool finer = fine->group.keys > coarse->group.keys
-                 && fine->rows * ROWS_A_GROUP <= fine->left->rows;
+    bool finer = fine->group.keys > coarse->group.keys && are_cheap(fine);
 
     for (unsigned i = 0; i < coarse->group.keys && finer; i++)
         finer = has_key(fine, coarse->left->results[i]);

@@ -38,9 +38,9 @@ static const double PROBED = 1, PROBED_BUILD = 4, JOINED = 4, INDEXED = 12,
 static const double GAIN_LEAST = 1.5, SAVED_LEAST = 50000;
 
 enum {
-    REDUCTIONS_MAX = 8, /* in a query: each copies a part of it   */
-    STEPS_MAX = 16,     /* down from a join                       */
-    LOOKS_MAX = 48      /* nodes asked how many values there are  */
+    REDUCTIONS_MAX = 24, /* in a query: each copies a part of it  */
+    STEPS_MAX = 16,      /* down from a join                       */
+    LOOKS_MAX = 48       /* nodes asked how many values there are  */
 };
 
 /* --------------------------------------------------------------- prices -- */

@@ -347,6 +347,12 @@ static const struct pass {
           "least and the greatest value of its key.",
       .optional = true,
       .when = PASS_TREE },
+    { .name = "group groups",
+      .each = group_again,
+      .text = "Groups of the same rows are made of those that have more keys, "
+              "where these cost less to read.",
+      .optional = true,
+      .when = PASS_TREE },
     { .name = "reduce",
       .apply = reduce,
       .text =
@@ -397,12 +403,6 @@ static const struct pass {
       .each = group_firsts,
       .text = "Quantiles of groups are computed for the first row of each, "
               "where the groups show nothing else.",
-      .optional = true,
-      .when = PASS_TREE },
-    { .name = "group groups",
-      .each = group_again,
-      .text = "Groups of the same rows are made of those that have more keys, "
-              "where these are few.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "group calls",

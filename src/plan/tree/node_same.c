@@ -158,8 +158,12 @@ static bool same_kinds(const struct node *a, const struct node *b)
         return a->common == b->common;
     case NODE_WORKING:
         return a->recursion == b->recursion;
+    case NODE_APPLY:
+        return a->apply.parameters.count == 0 /* they are each one's own */
+               && b->apply.parameters.count == 0
+               && a->apply.kind == b->apply.kind
+               && a->apply.column == b->apply.column;
     case NODE_RECURSE:
-    case NODE_APPLY: /* each has parameters of its own */
     case NODE_FETCH:
     case NODE_SEEK:
     case NODE_PRODUCT:
