@@ -486,6 +486,15 @@ struct node *node_limit_by(struct binder *binder, struct node *below,
     return node;
 }
 
+/* What a column of one more part can hold, besides. */
+static void add_part(struct node_column *column, const struct node_column *part)
+{
+    column->nullable |= part->nullable;
+    column->range = column->type == VDBQ_TEXT
+                        ? range_full(column->type)
+                        : interval_join(&column->range, &part->range);
+}
+
 struct node *node_concat(struct binder *binder, struct node *const *parts,
                          unsigned count)
 {
@@ -502,12 +511,9 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
                     &node->parts))
         return NULL;
     memcpy(node->columns, parts[0]->columns, columns * sizeof *node->columns);
-    for (unsigned i = 0; i < count; i++) {
-        for (unsigned c = 0; c < columns; c++) {
-            node->columns[c].nullable |= parts[i]->columns[c].nullable;
-            node->columns[c].range = range_full(node->columns[c].type);
-        }
-    }
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned c = 0; c < columns; c++)
+            add_part(&node->columns[c], &parts[i]->columns[c]);
     return node;
 }
 

@@ -62,6 +62,8 @@ struct node *node_copy(struct binder *binder, const struct node *node)
     *copy = *node;
     copy->columns = columns;
     copy->rewritten = NULL;
+    copy->readers = 0; /* nobody counted them */
+    copy->alike = false;
     if (!copy_lists(binder, copy))
         return error_no_memory(binder->error), NULL;
     return copy_below(binder, copy) ? copy : NULL;

@@ -20,6 +20,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/node.h"
+#include "plan/make/node_copy.h"
 #include "plan/make/node_select.h"
 #include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
@@ -220,13 +221,13 @@ static bool down_join(struct place *place)
 
 /* Down by one node, to where a column comes from: below, a row that has another
  * value does not count for those above that have this one. Others that read the
- * node want all of its rows. */
+ * node want all of its rows, but for those of equal ones: they can have a copy. */
 static bool down(struct place *place)
 {
     struct node *node = *place->node;
     const struct expression *e;
 
-    if (!node_has_one_reader(node))
+    if (!node_has_one_reader(node) && !node->alike)
         return false;
     switch (node->kind) {
     case NODE_JOIN:
@@ -268,7 +269,8 @@ struct target {
 
 /* A way to reduce a side of a join. */
 struct reduction {
-    struct place source, target;
+    struct place source, from; /* `from`: where the side has the key   */
+    unsigned steps;            /* ... down to the target                */
     double gain;
 };
 
@@ -280,19 +282,22 @@ static double saved_above(const struct node *node, const struct node *below)
 }
 
 /* The places in a side, from the join down, without their values; their
- * number. */
+ * number. Of what stands for equal nodes, one of them has its part of the price: where
+ * that is reduced, it gets a copy. */
 static unsigned find_targets(const struct node *join, int side,
                              struct place place, struct target *targets)
 {
-    double saved = saved_price(join, side);
+    double saved = saved_price(join, side), part = 1;
     unsigned count = 0;
 
     while (count < STEPS_MAX) {
         const struct node *node = *place.node;
         targets[count++] = (struct target){ .place = place, .saved = saved };
+        if (!node_has_one_reader(node))
+            part /= node->readers;
         if (!down(&place))
             break;
-        saved += saved_above(node, *place.node);
+        saved += part * saved_above(node, *place.node);
     }
     return count;
 }
@@ -326,8 +331,8 @@ static void try_source(struct reduction *best, const struct place *source,
         double cost = price + (*targets[i].place.node)->rows * PROBED;
         if (saved > SAVED_LEAST && saved > cost * GAIN_LEAST
             && saved - cost > best->gain)
-            *best =
-                (struct reduction){ *source, targets[i].place, saved - cost };
+            *best = (struct reduction){ *source, targets[0].place, i,
+                                        saved - cost };
     }
 }
 
@@ -385,7 +390,7 @@ static void try_key(struct reduction *best, struct node *join, int side,
     for (unsigned step = 0; step < STEPS_MAX; step++) {
         if (!is_among(&source, targets, count))
             try_source(best, &source, targets, count);
-        if (!down(&source))
+        if (!node_has_one_reader(*source.node) || !down(&source))
             return;
     }
 }
@@ -440,17 +445,41 @@ static struct node *sink(struct node *join)
     return first;
 }
 
+/* The place of a reduction's target, of which nobody else reads the rows, nor what is on
+ * the way there; NULL: a failure. */
+static struct node **own_target(struct binder *binder,
+                                const struct reduction *best, unsigned *column)
+{
+    struct place place = best->from;
+
+    for (unsigned i = 0; i < best->steps; i++) {
+        struct node *node = *place.node;
+        if (!node_has_one_reader(node)) {
+            *place.node = node_copy(binder, node);
+            if (*place.node == NULL)
+                return NULL;
+            node->readers--;
+        }
+        down(&place);
+    }
+    *column = place.column;
+    return place.node;
+}
+
 /* The join has the rows that it had: what is thought of them stays. */
 static bool make(struct reducing *reducing, struct node *join,
                  const struct reduction *best)
 {
     struct binder *binder = reducing->binder;
-    struct node **target = best->target.node;
-    struct node *keys = keys_of(binder, &best->source);
+    struct node *keys = keys_of(binder, &best->source), **target;
+    unsigned column;
 
-    *target = keys != NULL
-                  ? semi_join(binder, *target, best->target.column, keys)
-                  : NULL;
+    if (keys == NULL)
+        return false;
+    target = own_target(binder, best, &column);
+    if (target == NULL)
+        return false;
+    *target = semi_join(binder, *target, column, keys);
     if (*target == NULL)
         return false;
     estimate_node(binder, *target);

@@ -353,6 +353,12 @@ static const struct pass {
               "where these cost less to read.",
       .optional = true,
       .when = PASS_TREE },
+    { .name = "share early",
+      .apply = share_early,
+      .text = "Equal queries inside of one are one before joins are reduced, "
+              "for the rows of one of them alone.",
+      .optional = true,
+      .when = PASS_TREE },
     { .name = "reduce",
       .apply = reduce,
       .text =

@@ -39,6 +39,7 @@ struct sharing {
     struct vector kept; /* of struct kept */
     unsigned walk;      /* nodes that were come to have its number */
     unsigned again;     /* ... and those that were come to twice   */
+    bool early; /* equal nodes become one, which no step stands for yet */
 };
 
 static bool visit(struct sharing *sharing, const struct node *parent,
@@ -93,11 +94,13 @@ static struct kept *find(const struct sharing *sharing, struct node *node)
 
 /* What the query of an APPLY shares, however many queries it stands in; so does the
  * term of a RECURSE, whose steps run apart. */
-static bool share_apart(struct binder *binder, struct node *apply)
+static bool share_apart(const struct sharing *sharing, struct node *apply)
 {
     if (!apply->apart)
-        apply->right = share_nodes(binder, apply->right);
-    apply->apart = true;
+        apply->right = sharing->early
+                           ? share_early(sharing->binder, apply->right)
+                           : share_nodes(sharing->binder, apply->right);
+    apply->apart = !sharing->early;
     return apply->right != NULL;
 }
 
@@ -151,11 +154,11 @@ static bool visit_below(struct sharing *sharing, struct node *node)
     bool done;
 
     if (was_here(sharing, node))
-        return node->shared || share_below(sharing, node);
+        return node->shared || sharing->early || share_below(sharing, node);
     node->counted = sharing->walk;
     done = node->left == NULL || visit(sharing, node, &node->left);
     if (node->right != NULL && done && applies) {
-        done = share_apart(sharing->binder, node);
+        done = share_apart(sharing, node);
     } else if (node->right != NULL && done) {
         done = visit(sharing, node, &node->right);
     }
@@ -200,18 +203,34 @@ static bool visit(struct sharing *sharing, const struct node *parent,
     if (!share_pays(*place) || (*place)->stands != NULL)
         return visit_below(sharing, *place);
     kept = find(sharing, *place);
+    if (kept != NULL && sharing->early) {
+        kept->node->alike = true;
+        *place = kept->node;
+        return true;
+    }
     if (kept != NULL)
         return share(sharing, kept)
                && share_put(sharing->binder, kept->stands, found.bare, place);
     return keep(sharing, &found) && visit_below(sharing, *place);
 }
 
-struct node *share_nodes(struct binder *binder, struct node *node)
+static struct node *share_in(struct binder *binder, struct node *node,
+                             bool early)
 {
     struct sharing sharing = { binder, VECTOR_IN(binder->arena, struct kept),
-                               binder->counts + 1, binder->counts + 2 };
+                               binder->counts + 1, binder->counts + 2, early };
 
     binder->counts += 2;
     estimate_node(binder, node);
     return visit_below(&sharing, node) ? node : NULL;
+}
+
+struct node *share_early(struct binder *binder, struct node *node)
+{
+    return share_in(binder, node, true);
+}
+
+struct node *share_nodes(struct binder *binder, struct node *node)
+{
+    return share_in(binder, node, false);
 }

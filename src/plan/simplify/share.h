@@ -9,8 +9,11 @@
 
 struct binder;
 
-/* share.c: one node stands in the places of equal ones. */
+/* share.c: one node stands in the places of equal ones, and is a step. */
 struct node *share_nodes(struct binder *binder, struct node *node);
+/* Likewise, while trees still change: so far it is a node with several readers, whose rows
+ * nobody reduces for one of them. */
+struct node *share_early(struct binder *binder, struct node *node);
 
 /* Whether rows of such a node are worth keeping for several readers; it is
  * estimated. */

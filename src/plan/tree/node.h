@@ -66,6 +66,7 @@ struct node {
                                places; NULL: none: share.c            */
     bool shared;             /* it stands in several places, of one query: its
                                step is read by all of them               */
+    bool alike;              /* it stands for equal ones: share_early()       */
     bool *needs;             /* shared: of each column, whether one of them
                                reads it; NULL: nobody asked: node_needs.c */
     struct step_of *step;    /* shared: ... once it is lowered: lower.c   */
