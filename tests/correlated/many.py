@@ -179,6 +179,10 @@ class Queries:
                          "tag IN ('a', 'c')", "tag = 'd'", "tag = 'b' OR c > 5",
                          "tag || number = 'b2'", '1000 / (number - 2) > 0')
         other = self.some("'a'", "'b'", "'d'")
+        if key in ('k', 'd', 's') and self.rng.random() < 0.4:
+            more = self.some('', f' AND {test.replace("tag", "t.tag")}' if '(' not in test else '')
+            return (f'WITH t AS ({parts}) SELECT count(*), sum(t.c), max(f.k) FROM t, few f '
+                    f'WHERE t.v = f.{key}{more}')
         return self.some(
             f'WITH t AS ({parts}) SELECT count(*), sum(c), min(v) FROM t WHERE {test}',
             f'WITH t AS ({parts}) SELECT x.v, sum(x.c), sum(y.c) FROM t x, t y '

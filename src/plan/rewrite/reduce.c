@@ -466,24 +466,42 @@ static struct node **own_target(struct binder *binder,
     return place.node;
 }
 
+/* Filters what is in a place by the keys of a source: of a UNION ALL each part, as far
+ * down as it means the same. */
+static bool filter_by_keys(struct binder *binder, struct place place,
+                           const struct place *source)
+{
+    struct node *node = *place.node, *keys;
+    bool parted = node->kind == NODE_CONCAT && node_has_one_reader(node);
+
+    for (size_t i = 0; parted && i < node->parts.count; i++) {
+        struct place part = { vector_at(&node->parts, i), place.column };
+        while (node_has_one_reader(*part.node) && down(&part))
+            continue;
+        if (!filter_by_keys(binder, part, source))
+            return false;
+    }
+    if (parted)
+        return true;
+    keys = keys_of(binder, source);
+    node = keys ? semi_join(binder, node, place.column, keys) : NULL;
+    if (node == NULL)
+        return false;
+    estimate_node(binder, node);
+    *place.node = sink(node);
+    return true;
+}
+
 /* The join has the rows that it had: what is thought of them stays. */
 static bool make(struct reducing *reducing, struct node *join,
                  const struct reduction *best)
 {
     struct binder *binder = reducing->binder;
-    struct node *keys = keys_of(binder, &best->source), **target;
-    unsigned column;
+    struct place target = { .column = 0 };
 
-    if (keys == NULL)
+    target.node = own_target(binder, best, &target.column);
+    if (target.node == NULL || !filter_by_keys(binder, target, &best->source))
         return false;
-    target = own_target(binder, best, &column);
-    if (target == NULL)
-        return false;
-    *target = semi_join(binder, *target, column, keys);
-    if (*target == NULL)
-        return false;
-    estimate_node(binder, *target);
-    *target = sink(*target);
     reducing->left--;
     join->settled = true;
     estimate_node(binder, reducing->root);
