@@ -47,6 +47,7 @@ class Queries:
                                 self.of_keys, self.of_keys, self.of_keys,
                                 self.of_calls, self.of_calls, self.of_looks, self.of_looks,
                                 self.of_modes, self.of_bands, self.of_tagged, self.of_chosen,
+                                self.of_sunk,
                                 self.of_called, self.of_called))(
                                     self.rng.choice(KEYS))
 
@@ -190,6 +191,18 @@ class Queries:
             'GROUP BY x.v' if test.startswith('tag') and ' OR ' not in test
             and '||' not in test else
             f'WITH t AS ({parts}) SELECT tag, v, c FROM t WHERE {test} AND c < 50')
+
+    def of_sunk(self, key):
+        """Joins whose conditions stand above left joins."""
+        kind = self.some('LEFT JOIN', 'LEFT JOIN', 'JOIN')
+        tests = [f'm.{key} = f.{key}', self.some('m.id < 900', f'm.w = {self.rng.randrange(13)}',
+                                                 'm.w < f.x', '1000 / (m.w - 3) > f.x'),
+                 self.some('n.id IS NULL', 'n.w IS NOT NULL OR m.w > 4', 'f.x <> 4', 'n.id > 20')]
+        self.rng.shuffle(tests)
+        return (f'SELECT count(*), sum(m.id), sum(n.w), max(f.x) FROM few f JOIN many m '
+                f'ON {self.some("f.x > 0", "m.id > f.x")} {kind} many n ON n.id = m.w '
+                f'{self.some("", "LEFT JOIN few g ON g.x = n.w ")}'
+                f'WHERE {" AND ".join(tests[:self.some(2, 3)])}')
 
     def of_chosen(self, key):
         """Calls of texts that are chosen, of few rows or many."""

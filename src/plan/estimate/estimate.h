@@ -27,6 +27,7 @@ struct binder;
 struct column_facts;
 struct expression;
 struct node;
+struct node_column;
 struct table;
 
 /* A condition of those that AND joins. */
@@ -82,6 +83,11 @@ double estimate_column_kept(const struct estimate_source *source,
  * sample to where its condition leaves their values. */
 void estimate_narrow(const struct estimate_source *source,
                      const struct expression *where, struct node *node);
+/* Likewise, of the columns that a side of a join gives, to where the values of its key's
+ * partners lie. */
+void estimate_narrow_partner(const struct node *side, unsigned key,
+                             const struct column_estimate *partner,
+                             struct node_column *columns);
 /* Whether both conditions say between which values the same column lies. */
 bool estimate_bound_alike(const struct estimate_source *source,
                           const struct expression *a,

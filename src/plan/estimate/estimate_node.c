@@ -249,6 +249,26 @@ static void add_nulls(struct node *node, unsigned first, unsigned end,
     }
 }
 
+/* Keys have the values that both sides have. */
+static void narrow_sides(struct node *node)
+{
+    unsigned middle = node->left->column_count;
+    bool both = node->join.kind == JOIN_INNER;
+
+    for (size_t i = 0; i < node->join.left_keys.count; i++) {
+        const struct column_estimate *keys[2];
+        key_of(node, i, keys);
+        estimate_narrow_partner(
+            node->left, (unsigned)VECTOR_ITEMS(&node->join.left_keys, int)[i],
+            keys[1], node->columns);
+        if (both)
+            estimate_narrow_partner(
+                node->right,
+                (unsigned)VECTOR_ITEMS(&node->join.right_keys, int)[i], keys[0],
+                node->columns + middle);
+    }
+}
+
 static void estimate_join(struct node *node)
 {
     const struct node *right = node->right;
@@ -259,6 +279,8 @@ static void estimate_join(struct node *node)
     for (unsigned i = middle; i < node->column_count; i++)
         if (node->join.kind <= JOIN_FULL)
             node->columns[i].estimate = right->columns[i - middle].estimate;
+    if (node->join.kind == JOIN_INNER || node->join.kind == JOIN_SEMI)
+        narrow_sides(node);
     if (node->join.kind == JOIN_LEFT)
         add_nulls(node, middle, node->column_count, share_with_partner(node));
 }

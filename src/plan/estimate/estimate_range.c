@@ -336,20 +336,29 @@ static bool narrow_with(const struct order *order,
     return true;
 }
 
-/* The columns that a node gives, by what one of a table's is bounded to. */
+/* The table's column that a result is; -1: none. `results` NULL: of the table itself. */
+static int made_of(struct expression *const *results, unsigned i)
+{
+    if (results == NULL)
+        return (int)i;
+    return results[i]->kind == EXPRESSION_COLUMN ? results[i]->column.number
+                                                 : -1;
+}
+
+/* Columns made of a table's, by what one of these is bounded to. */
 static void narrow_by(const struct estimate_source *source,
-                      const struct bounded *bounded, struct node *node)
+                      const struct bounded *bounded,
+                      struct expression *const *results,
+                      struct node_column *columns, unsigned count)
 {
     const struct column_estimate *x =
         source->column(source->context, bounded->column);
     const struct sample *sample = source->table->sample;
     struct order order = order_of(sample, bounded->column);
 
-    for (unsigned i = 0; i < node->column_count; i++) {
-        struct column_estimate *column = &node->columns[i].estimate;
-        int y = node->results[i]->kind == EXPRESSION_COLUMN
-                    ? node->results[i]->column.number
-                    : -1;
+    for (unsigned i = 0; i < count; i++) {
+        struct column_estimate *column = &columns[i].estimate;
+        int y = made_of(results, i);
         if (y < 0 || !estimate_has_range(column))
             continue;
         if (y == bounded->column)
@@ -361,11 +370,41 @@ static void narrow_by(const struct estimate_source *source,
     }
 }
 
+/* Whether it bounds a number that the sample has, and leaves some of its range out. */
+static bool leaves_out(const struct estimate_source *source,
+                       const struct bounded *bounded)
+{
+    const struct column_estimate *x;
+
+    if (bounded->column < 0
+        || !has_numbers(source->table->sample, bounded->column))
+        return false;
+    x = source->column(source->context, bounded->column);
+    return estimate_has_range(x)
+           && (bounded->span.low > x->low
+               || bounded->span.end < x->high + x->unit);
+}
+
+void estimate_narrow_partner(const struct node *side, unsigned key,
+                             const struct column_estimate *partner,
+                             struct node_column *columns)
+{
+    const bool selects = side->kind == NODE_SELECT;
+    struct expression *const *results = selects ? side->results : NULL;
+    const struct estimate_nodes nodes = { selects ? side->left : side, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    const struct bounded bounded = { .column = made_of(results, key),
+                                     .span = whole_of(partner) };
+
+    if (source.samples != NULL && estimate_has_range(partner)
+        && leaves_out(&source, &bounded))
+        narrow_by(&source, &bounded, results, columns, side->column_count);
+}
+
 void estimate_narrow(const struct estimate_source *source,
                      const struct expression *where, struct node *node)
 {
     struct bounded bounded;
-    const struct column_estimate *x;
 
     if (where->kind == EXPRESSION_OPERATOR && where->operation.op == AST_AND
         && !stack_is_short()) {
@@ -374,11 +413,7 @@ void estimate_narrow(const struct estimate_source *source,
         return;
     }
     bounded = bounds_of(source, where);
-    if (bounded.column < 0
-        || !has_numbers(source->table->sample, bounded.column))
-        return;
-    x = source->column(source->context, bounded.column);
-    if (estimate_has_range(x)
-        && (bounded.span.low > x->low || bounded.span.end < x->high + x->unit))
-        narrow_by(source, &bounded, node);
+    if (leaves_out(source, &bounded))
+        narrow_by(source, &bounded, node->results, node->columns,
+                  node->column_count);
 }

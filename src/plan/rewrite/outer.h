@@ -20,4 +20,8 @@ struct node *join_by_pairs(struct binder *binder, enum join_kind kind,
                            struct node *const nodes[2],
                            const struct vector *parts);
 
+/* outer_sink.c: before it is rewritten, a FROM gives conditions about the left side of its
+ * left joins alone to the FROM there. False: a failure. */
+bool outer_sink(struct binder *binder, struct node *product);
+
 #endif

@@ -35,7 +35,7 @@ static bool is_within(void *context, struct expression **operand)
     return expression_each(*operand, is_within, context);
 }
 
-static bool needs_only(struct expression *e, unsigned low, unsigned high)
+bool push_needs_only(struct expression *e, unsigned low, unsigned high)
 {
     struct between columns = { (int)low, (int)high };
 
@@ -76,10 +76,11 @@ static struct node *push_join(struct binder *binder, struct node *node,
 
     tighten(node, e);
     kind = node->join.kind;
-    if (kind != JOIN_RIGHT && kind != JOIN_FULL && needs_only(e, 0, middle))
+    if (kind != JOIN_RIGHT && kind != JOIN_FULL
+        && push_needs_only(e, 0, middle))
         return push_into(binder, node, &node->left, e, 0);
     if ((kind == JOIN_INNER || kind == JOIN_RIGHT)
-        && needs_only(e, middle, node->column_count))
+        && push_needs_only(e, middle, node->column_count))
         return push_into(binder, node, &node->right, e, middle);
     return node_filter(binder, node, e);
 }
@@ -252,7 +253,8 @@ struct node *node_push(struct binder *binder, struct node *node,
             return push_concat(binder, node, e);
         break;
     case NODE_GROUP:
-        below &= node->group.keys > 0 && needs_only(e, 0, node->group.keys);
+        below &=
+            node->group.keys > 0 && push_needs_only(e, 0, node->group.keys);
         break;
     case NODE_SORT:
         below &= node->sort.limit == UINT64_MAX && node->sort.offset == 0;
@@ -262,7 +264,7 @@ struct node *node_push(struct binder *binder, struct node *node,
         break;
     case NODE_MAP:
     case NODE_APPLY:
-        below &= needs_only(e, 0, node->left->column_count);
+        below &= push_needs_only(e, 0, node->left->column_count);
         break;
     default:
         below = false;

@@ -14,4 +14,7 @@ struct binder;
 struct node *node_push(struct binder *binder, struct node *node,
                        struct expression *e);
 
+/* Whether an expression asks for columns from `low` on, below `high`, alone. */
+bool push_needs_only(struct expression *e, unsigned low, unsigned high);
+
 #endif

@@ -210,6 +210,8 @@ enum pass_when {
     PASS_ALL   /* the tree with its common subplans                   */
 };
 
+#define SINK_CONDITIONS "sink conditions"
+
 /* The passes, in order. */
 static const struct pass {
     const char *name;
@@ -223,6 +225,11 @@ static const struct pass {
       .apply = split_conditions,
       .text = "Conditions are taken apart at ANDs, and at what the branches of "
               "an OR have in common." },
+    { .name = SINK_CONDITIONS,
+      .apply = leave, /* visit() asks for it, before what is below */
+      .text = "Conditions about the left side of left joins are tested where "
+              "that is joined.",
+      .optional = true },
     { .name = "imply filters",
       .apply = imply_filters,
       .text = "What all branches of an OR ask of one part of FROM is a "
@@ -582,6 +589,9 @@ static bool visit(struct binder *binder, struct node **place)
     }
     if (bound->kind == NODE_COMMON)
         return visit_common(binder, place);
+    if (bound->kind == NODE_PRODUCT && pass_is_on(binder, SINK_CONDITIONS)
+        && !outer_sink(binder, bound))
+        return false;
     if (!visit_below(binder, bound) || !visit_expressions(binder, bound))
         return false;
     if (!apply_passes(binder, PASS_NODE, place))
