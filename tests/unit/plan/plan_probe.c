@@ -193,7 +193,8 @@ static void a_spine_is_one_scan(void **state)
         "select q.m, q.id, v.most from (select a + 1 as m, b + 0 as k, t.id "
         "from "
         "nulls left join test t on a = t.id where x > 0) q join test u on "
-        "q.k = u.id left join wide v on u.uniformi = v.k where m < 2 or v.k > 7";
+        "q.k = u.id left join wide v on u.uniformi = v.k where m < 2 or v.k > "
+        "7";
 
     (void)state;
     assert_int_equal(joins_of(sql), 0);
