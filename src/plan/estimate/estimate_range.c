@@ -207,10 +207,10 @@ static bool never_falls(const struct order *order,
 
     for (unsigned i = 0; i < order->count; i++) {
         double y = sign * value_at(values, order->rows[i]);
-        if (vector_null(values, order->rows[i]))
-            continue;
         if (i > 0 && order->x[i] > order->x[i - 1])
             before = here;
+        if (vector_null(values, order->rows[i]))
+            continue;
         if (y < before)
             return false;
         here = fmax(here, y);
