@@ -25,7 +25,8 @@ class Story:
         self.rng, self.history, self.options = rng, history, options
         self.cast = rng.choice(CASTS)
         self.party, self.writer = self.cast[0], None
-        self.temporary = len(self.cast) == 1 and rng.random() < 0.4  # tables, and all views
+        # Tables, and all views; where others open what becomes of the database, they are gone.
+        self.temporary = len(self.cast) == 1 and rng.random() < 0.4 and not options.parts
         self.committed, self.draft = Schema(), None
         self.savepoints = []  # open ones: (name, what the schema was), the newest last
         self.values, self.steps = Values(rng), []

@@ -189,6 +189,17 @@ static bool visit_shared(struct sharing *sharing, struct node **place,
            && share_put(sharing->binder, *place, bare, place);
 }
 
+/* Has a node stand in the place of its equal. The sides of a join stay two nodes. */
+static bool become(struct sharing *sharing, const struct node *parent,
+                   struct node *node, struct node **place)
+{
+    if (parent != NULL && parent->left == node)
+        return visit_below(sharing, *place);
+    node->alike = true;
+    *place = node;
+    return true;
+}
+
 static bool visit(struct sharing *sharing, const struct node *parent,
                   struct node **place)
 {
@@ -203,11 +214,8 @@ static bool visit(struct sharing *sharing, const struct node *parent,
     if (!share_pays(*place) || (*place)->stands != NULL)
         return visit_below(sharing, *place);
     kept = find(sharing, *place);
-    if (kept != NULL && sharing->early) {
-        kept->node->alike = true;
-        *place = kept->node;
-        return true;
-    }
+    if (kept != NULL && sharing->early)
+        return become(sharing, parent, kept->node, place);
     if (kept != NULL)
         return share(sharing, kept)
                && share_put(sharing->binder, kept->stands, found.bare, place);
